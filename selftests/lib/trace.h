@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trace events of the kernel, read back in order.
+ *
+ * A trace instance of its own leaves whatever else is traced alone. Events are
+ * named "system/event"; what they print is kept as text.
+ */
+#ifndef HOLDFAST_TRACE_H
+#define HOLDFAST_TRACE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "slice_stats.h"
+
+#define TRACEFS_DIR	"/sys/kernel/tracing"
+
+struct trace {
+	char dir[64];
+	FILE *file;
+};
+
+struct trace_event {
+	int cpu;
+	double seconds;
+	char name[48];
+	char args[320];
+};
+
+static inline bool tracefs_ready(void)
+{
+	if (access(TRACEFS_DIR "/instances", F_OK))
+		mount("tracefs", TRACEFS_DIR, "tracefs", 0, NULL);
+	return !access(TRACEFS_DIR "/instances", W_OK);
+}
+
+static inline int trace_write(const struct trace *t, const char *name,
+			      const char *text)
+{
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/%s", t->dir, name);
+	return file_write(path, text);
+}
+
+static inline bool trace_has_event(const char *event)
+{
+	char path[192];
+
+	snprintf(path, sizeof(path), TRACEFS_DIR "/events/%s/format", event);
+	return !access(path, R_OK);
+}
+
+static inline int trace_enable(const struct trace *t, const char *event)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "events/%s/enable", event);
+	return trace_write(t, name, "1");
+}
+
+/* @events ends with NULL. Nothing is recorded before trace_start(). */
+static inline int trace_open(struct trace *t, const char *const *events)
+{
+	int ret = 0;
+
+	t->file = NULL;
+	snprintf(t->dir, sizeof(t->dir), TRACEFS_DIR "/instances/holdfast-%d",
+		 getpid());
+	if (mkdir(t->dir, 0700))
+		return -errno;
+	ret = trace_write(t, "tracing_on", "0");
+	if (!ret)
+		ret = trace_write(t, "buffer_size_kb", "4096");
+	while (!ret && *events)
+		ret = trace_enable(t, *events++);
+	return ret;
+}
+
+static inline int trace_start(const struct trace *t)
+{
+	int ret = trace_write(t, "trace", "");
+
+	return ret ?: trace_write(t, "tracing_on", "1");
+}
+
+/* Stops recording and goes to the first event. */
+static inline int trace_stop(struct trace *t)
+{
+	char path[192];
+	int ret = trace_write(t, "tracing_on", "0");
+
+	if (ret)
+		return ret;
+	if (t->file)
+		fclose(t->file);
+	snprintf(path, sizeof(path), "%s/trace", t->dir);
+	t->file = fopen(path, "re");
+	return t->file ? 0 : -errno;
+}
+
+static inline void trace_close(struct trace *t)
+{
+	if (t->file)
+		fclose(t->file);
+	t->file = NULL;
+	trace_write(t, "tracing_on", "0");
+	trace_write(t, "events/enable", "0");
+	rmdir(t->dir);
+}
+
+/* "  comm-pid  [003] d..2.  12.345678: event: arguments" */
+static inline bool trace_parse(const char *line, struct trace_event *e)
+{
+	const char *at = strstr(line, " [");
+
+	if (line[0] == '#' || !at)
+		return false;
+	e->args[0] = '\0';
+	return sscanf(at, " [%d] %*s %lf: %47[^:]: %319[^\n]", &e->cpu,
+		      &e->seconds, e->name, e->args) >= 3;
+}
+
+static inline bool trace_next(struct trace *t, struct trace_event *e)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), t->file))
+		if (trace_parse(line, e))
+			return true;
+	return false;
+}
+
+/* Events lost to a full buffer would make any count a guess. */
+static inline bool trace_is_complete(const struct trace *t, int cpus)
+{
+	char path[192], buf[2048];
+	unsigned long lost;
+	const char *at;
+	int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/stats",
+			 t->dir, cpu);
+		if (file_read(path, buf, sizeof(buf)) < 0)
+			continue;
+		at = strstr(buf, "overrun: ");
+		if (at && sscanf(at, "overrun: %lu", &lost) == 1 && lost)
+			return false;
+	}
+	return true;
+}
+
+static inline bool trace_is(const struct trace_event *e, const char *name)
+{
+	return !strcmp(e->name, name);
+}
+
+static inline bool trace_says(const struct trace_event *e, const char *text)
+{
+	return strstr(e->args, text);
+}
+
+#endif /* HOLDFAST_TRACE_H */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task that asks for ever and never gives anything back gains nothing: over
+ * some seconds it gets half of the CPU beside one plain competitor.
+ */
+#include <kselftest_harness.h>
+
+#include "slice_env.h"
+
+#define FEATURES	DEBUGFS_DIR "/sched/features"
+
+FIXTURE(fair)
+{
+	struct slice_env env;
+	bool had_hrtick;
+};
+
+FIXTURE_VARIANT(fair)
+{
+	unsigned int len;
+	unsigned long nsec;
+	bool hrtick;
+};
+
+FIXTURE_VARIANT_ADD(fair, longest)
+{
+	.len = RSEQ_SLICE_LEN,
+	.nsec = SLICE_NSEC_MAX,
+	.hrtick = false,
+};
+
+FIXTURE_VARIANT_ADD(fair, shortest)
+{
+	.len = RSEQ_SLICE_LEN,
+	.nsec = SLICE_NSEC_MIN,
+	.hrtick = false,
+};
+
+FIXTURE_VARIANT_ADD(fair, legacy)
+{
+	.len = RSEQ_LEGACY_LEN,
+	.nsec = SLICE_NSEC_MAX,
+	.hrtick = false,
+};
+
+/* Many more reschedules, each by a timer of the scheduler's own. */
+FIXTURE_VARIANT_ADD(fair, hrtick)
+{
+	.len = RSEQ_SLICE_LEN,
+	.nsec = SLICE_NSEC_MAX,
+	.hrtick = true,
+};
+
+FIXTURE_SETUP(fair)
+{
+	char features[4096] = "";
+
+	file_read(FEATURES, features, sizeof(features));
+	self->had_hrtick = strstr(features, "HRTICK") &&
+			   !strstr(features, "NO_HRTICK ");
+	ASSERT_TRUE(!variant->hrtick ||
+		    !file_write(FEATURES, "HRTICK"));
+	ASSERT_EQ(0, slice_env_open(&self->env, variant->len, NOISE_SPIN));
+	ASSERT_EQ(0, slice_set_nsec(variant->nsec));
+}
+
+FIXTURE_TEARDOWN(fair)
+{
+	struct slice_stats s = slice_env_stats(&self->env);
+
+	EXPECT_TRUE(slice_stats_balanced(&s));
+	slice_env_close(&self->env);
+	if (variant->hrtick && !self->had_hrtick)
+		file_write(FEATURES, "NO_HRTICK");
+}
+
+static long long noise_cpu_ns(const struct noise *n)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(n->pid, &clock) ? 0 : now_ns(clock);
+}
+
+TEST_F_TIMEOUT(fair, half_for_the_abuser, 86400)
+{
+	struct noise *noise = self->env.noise;
+	long long own, other;
+	struct slice_stats s;
+	double share;
+
+	/* Both have to be under way before the clock starts. */
+	ASSERT_TRUE(slice_hog_outlast(&self->env, 4));
+	own = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	other = noise_cpu_ns(noise);
+	noise_rearm(noise);
+	WRITE_ONCE(noise->deadline, now_ms() + 2 * stress_ns() / 1000000);
+	slice_hog(self->env.rs, &noise->expired);
+	own = now_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
+	other = noise_cpu_ns(noise) - other;
+
+	s = slice_env_stats(&self->env);
+	share = 100.0 * own / (own + other);
+	TH_LOG("%.2f %% of the CPU with %lu grants, %lu ran out", share,
+	       s.granted, s.expired);
+	EXPECT_LT(0, s.expired);
+	EXPECT_EQ(0, s.yielded);
+	EXPECT_LE(48.0, share);
+	EXPECT_GE(52.0, share);
+}
+
+SLICE_TEST_MAIN(NEED_GRANTS)
