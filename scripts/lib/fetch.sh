@@ -89,8 +89,8 @@ debian_tarball() {
 	tarball=$work/source.tar.xz
 }
 
-# deb_download WORK: apt checks what it downloads against the signed index; it
-# leaves a damaged or partial file behind only in WORK
+# deb_download WORK: apt checks the package against the signed index as it comes;
+# an interrupted download is left behind only in WORK
 deb_download() {
 	local try
 
@@ -98,7 +98,7 @@ deb_download() {
 		say "downloading $DEB_PACKAGE $version"
 		if (cd "$1" && apt-get "${APT[@]}" download \
 		    "$DEB_PACKAGE=$version" </dev/null >&2) &&
-		   dpkg-deb -I "$1/"*.deb >/dev/null 2>&1; then
+		   dpkg-deb --fsys-tarfile "$1/"*.deb >/dev/null 2>&1; then
 			keep "$(echo "$1/"*.deb)" "$deb"
 			return 0
 		fi

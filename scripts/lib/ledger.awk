@@ -43,8 +43,8 @@ NR == FNR {
 }
 
 END {
-	printf "%s", head ? head : \
-		"# SPDX-License-Identifier: GPL-2.0-only\n\n"
+	sub(/\n+$/, "\n", head)
+	print head ? head : "# SPDX-License-Identifier: GPL-2.0-only\n"
 	for (i = 1; i <= n; i++) {
 		t = topic_of(patch[i])
 		if (t != last) {

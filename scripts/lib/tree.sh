@@ -138,7 +138,10 @@ series_tree() {
 # ---- export ---------------------------------------------------------------
 
 # Settings of the user must not show in a patch, nor must the version of git or
-# how many objects the repository has.
+# how many objects the repository has. Git's own idea of a C function's name has
+# changed over time; this is: any line that starts with a letter but a label.
+FUNCTION_NAMES='!^[A-Za-z_][A-Za-z_0-9]*:[[:space:]]*$
+^[A-Za-z_].*$'
 FORMAT=(--zero-commit --no-signature --full-index --no-renames -N --unified=3
 	--diff-algorithm=default --src-prefix=a/ --dst-prefix=b/ --no-ext-diff
 	--no-textconv --no-color --subject-prefix=PATCH --inter-hunk-context=0)
@@ -166,8 +169,9 @@ export_commits() {
 		fi
 		n=$((n + 1))
 		mkdir -p "$dir/$topic"
-		file=$(plain_git -C "$repo" format-patch -1 "${FORMAT[@]}" \
-			--start-number "$n" -o "$dir/$topic" "$commit") || return 1
+		file=$(plain_git -C "$repo" -c "diff.cpp.xfuncname=$FUNCTION_NAMES" \
+			format-patch -1 "${FORMAT[@]}" --start-number "$n" \
+			-o "$dir/$topic" "$commit") || return 1
 		EXPORTED+=("${file#"$dir/"}")
 	done < <(git -C "$repo" rev-list --reverse "$3..$4")
 }
