@@ -5,6 +5,7 @@
  */
 #include <kselftest_harness.h>
 
+#include "boot.h"
 #include "noise.h"
 #include "slice_require.h"
 
@@ -89,6 +90,18 @@ TEST(auxiliary_vector)
 {
 	EXPECT_EQ(33, getauxval(AT_RSEQ_FEATURE_SIZE));
 	EXPECT_EQ(64, getauxval(AT_RSEQ_ALIGN));
+}
+
+/* A good value is taken: neither the log nor init has to hear of it. */
+TEST(option_is_known)
+{
+	char *log = boot_log();
+
+	if (!log)
+		SKIP(return, "needs root to read the kernel log");
+	EXPECT_FALSE(boot_option_unknown(log, "rseq_slice_ext"));
+	EXPECT_FALSE(boot_init_got("rseq_slice_ext"));
+	free(log);
 }
 
 SLICE_TEST_MAIN(NEED_OFF)
