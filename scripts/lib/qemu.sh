@@ -54,10 +54,10 @@ choose_accelerator() {
 	say "accelerator $ACCEL ($WHY)"
 	# Limits are written for TCG. Without a sign of life for SILENCE seconds a
 	# boot has failed: it takes two, on a busy machine up to ten.
-	SILENCE=20
+	BOOT_SILENCE=20
 	if [[ $ACCEL == kvm ]]; then
 		LIMIT=$(((LIMIT + 3) / 4))
-		SILENCE=10
+		BOOT_SILENCE=10
 	fi
 }
 
@@ -113,13 +113,14 @@ start_qemu() {
 		-M "$MACHINE" -cpu "$CPU" "${ACCEL_ARGS[@]}" "${NUMA_ARGS[@]}"
 		-kernel "$KERNEL" -initrd "$WORK/initrd" -append "$append"
 		-chardev "file,id=console,path=$LOG.console"
-		-chardev "stdio,id=command,signal=off"
+		-chardev "stdio,id=command,signal=off,logfile=$LOG.output"
 		-chardev "file,id=status,path=$STATUS"
 		-serial chardev:console -serial chardev:command
 		-serial chardev:status)
 	printf '%q ' "${command[@]}" >"$LOG.qemu"
 	printf '\n' >>"$LOG.qemu"
 	: >"$LOG.console"
+	: >"$LOG.output"
 	: >"$STATUS"
 	# Should this script be killed outright, QEMU goes with it.
 	if [[ ${#COMMAND[@]} -eq 0 ]]; then

@@ -41,37 +41,54 @@ guest_ended() {
 	give_up 91 "QEMU ended before the guest was up"
 }
 
-# watch: polls until the guest ends. Returns 1 if the boot came to a standstill.
-watch() {
-	local ready='' size last_size=-1 last_change=$SECONDS deadline
-	local boot_deadline=$((SECONDS + 6 * SILENCE))
+# grown FILE: it has since the last call, which is kept in SIZE[FILE]
+declare -A SIZE=()
+grown() {
+	local size
 
-	deadline=''
+	size=$(stat -c %s "$1")
+	[[ $size != "${SIZE[$1]:-0}" ]] || return 1
+	SIZE[$1]=$size
+}
+
+check_stall() {
+	local line
+
+	line=$(grep -oE -m 1 "$STALLED" "$LOG.console") || return 0
+	# The lines that follow say where.
+	sleep 2
+	give_up 96 "stall or lockup: $line"
+}
+
+# watch_boot: returns when the guest is ready or gone; 1 if it stands still
+watch_boot() {
+	local end=$((SECONDS + 6 * BOOT_SILENCE)) last=$SECONDS
+
+	while [[ ! -s $STATUS ]] && kill -0 "$QEMU_PID" 2>/dev/null; do
+		sleep 0.1
+		if grown "$LOG.console"; then
+			last=$SECONDS
+			check_stall
+		fi
+		[[ $((SECONDS - last)) -lt $BOOT_SILENCE && $SECONDS -lt $end ]] ||
+			return 1
+	done
+}
+
+# watch_command: returns when the guest is gone
+watch_command() {
+	local end=$((SECONDS + LIMIT)) last=$SECONDS
 
 	while kill -0 "$QEMU_PID" 2>/dev/null; do
 		sleep 0.1
-		if [[ -z $ready && -s $STATUS ]]; then
-			ready=1
-			deadline=$((SECONDS + LIMIT))
-		fi
-		size=$(stat -c %s "$LOG.console")
-		if [[ $size != "$last_size" ]]; then
-			last_size=$size
-			last_change=$SECONDS
-			grep -qE "$STALLED" "$LOG.console" && sleep 2 &&
-				give_up 96 "stall or lockup: $(grep -oE -m 1 \
-				"$STALLED" "$LOG.console")"
-		fi
-		if [[ -z $ready && ($((SECONDS - last_change)) -ge $SILENCE ||
-		      $SECONDS -ge $boot_deadline) ]]; then
-			return 1
-		fi
-		if [[ -n $deadline && ${#COMMAND[@]} -gt 0 &&
-		      $SECONDS -ge $deadline ]]; then
+		! grown "$LOG.console" || check_stall
+		! grown "$LOG.output" || last=$SECONDS
+		[[ ${#COMMAND[@]} -gt 0 ]] || continue
+		[[ $SECONDS -lt $end ]] ||
 			give_up 93 "time limit: not done after $LIMIT s"
-		fi
+		[[ -z $QUIET || $((SECONDS - last)) -lt $QUIET ]] ||
+			give_up 93 "time limit: no output for $QUIET s"
 	done
-	guest_ended
 }
 
 # boot_and_watch: a boot that stands still gets a second chance, for on a busy
@@ -81,14 +98,18 @@ boot_and_watch() {
 
 	for attempt in 1 2; do
 		start_qemu
-		watch || true
+		if watch_boot; then
+			watch_command
+			guest_ended
+		fi
 		if grep -q 'Run .* as init process' "$LOG.console"; then
 			give_up 91 "init was started but the guest never got ready"
 		fi
 		[[ $attempt -eq 1 ]] || give_up 91 \
-			"no boot: twice no progress for $SILENCE s"
+			"no boot: twice no progress for $BOOT_SILENCE s"
 		stop_qemu
-		warn "no progress for $SILENCE s; booting once more"
+		warn "no progress for $BOOT_SILENCE s; booting once more"
 		mv "$LOG.console" "$LOG.console.1"
+		SIZE=()
 	done
 }

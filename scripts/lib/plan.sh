@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Which test runs on which boot, from the settings files of the selftests (see
+# selftests/README.md). A boot is a line "CONFIG|MODEL|SMP|APPEND".
+
+SELFTESTS=${SELFTESTS:-$ROOT/selftests}
+DEFAULT_CONFIGS=guest,rt,debug,rt-debug
+DEFAULT_MODELS=none,voluntary,full
+
+# all_tests [TOPIC]: TOPIC/TEST of every built one
+all_tests() {
+	local topic=${1:-}
+
+	(cd "$BUILD/selftests" && find "${topic:-.}" -name '*_test' -type f \
+		-perm -u+x -printf '%P\n' | sed "s,^,${topic:+$topic/},") | sort
+}
+
+# test_lines TOPIC/TEST: its settings, one line each; an empty line if none
+test_lines() {
+	local file=$SELFTESTS/${1%%/*}/settings lines=''
+
+	[[ ! -f $file ]] || lines=$(sed -n "s/^#: ${1#*/}\( .*\)\?$/\1/p" "$file")
+	printf '%s\n' "$lines"
+}
+
+# key LINE NAME [DEFAULT]: one key's value; append= is the rest of the line
+key() {
+	local line=" $1"
+
+	if [[ $2 != append ]]; then
+		line=${line%% append=*}
+	fi
+	case $line in
+	*" $2="*)
+		line=${line#*" $2="}
+		if [[ $2 == append ]]; then
+			printf '%s\n' "$line"
+		else
+			printf '%s\n' "${line%% *}"
+		fi ;;
+	*) printf '%s\n' "${3:-}" ;;
+	esac
+}
+
+# line_boots LINE: the boots of one settings line
+line_boots() {
+	local append smp config model models configs
+
+	append=$(key "$1" append)
+	smp=$(key "$1" smp 2)
+	configs=$(key "$1" configs "${append:+guest}")
+	models=$(key "$1" models "${append:+full}")
+	for config in $(tr , ' ' <<<"${configs:-$DEFAULT_CONFIGS}"); do
+		if [[ $config == guest ]]; then
+			for model in $(tr , ' ' <<<"${models:-$DEFAULT_MODELS}"); do
+				printf '%s\n' "$config|$model|$smp|$append"
+			done
+		else
+			printf '%s\n' "$config||$smp|$append"
+		fi
+	done
+}
+
+# plan [TOPIC]: "TOPIC/TEST<tab>BOOT" lines, by boots
+plan() {
+	local test line boot
+
+	all_tests "$@" | while read -r test; do
+		test_lines "$test" | while IFS= read -r line; do
+			line_boots "$line" | while IFS= read -r boot; do
+				printf '%s\t%s\n' "$test" "$boot"
+			done
+		done
+	done | sort -u -t $'\t' -k 2,2 -k 1,1
+}
+
+# soak_tests [TOPIC]
+soak_tests() {
+	local test line
+
+	all_tests "$@" | while read -r test; do
+		test_lines "$test" | while IFS= read -r line; do
+			[[ " ${line%% append=*} " != *' soak '* ]] ||
+				printf '%s\n' "$test"
+		done
+	done | sort -u
+}
+
+# boot_name CONFIG|MODEL|SMP|APPEND: as it stands before its tests' names
+boot_name() {
+	local config model smp append
+
+	IFS='|' read -r config model smp append <<<"$1"
+	[[ $smp == 2 ]] || model+="${model:+.}smp$smp"
+	printf '%s\n' "$config${model:+.$model}${append:+[$append]}"
+}
