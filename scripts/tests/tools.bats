@@ -137,6 +137,12 @@ area_is() {
 	status_of '0 -1 0 0' 0 0 1 -
 }
 
+@test "enable and query: libc's short area is given up and registered again" {
+	compile gcc -O2 -DFEATURE_SIZE=33 -o slice-status \
+		"$TOOLS/tests/slice-status.c"
+	status_of '4 -95 0 0' 0 524 524 -
+}
+
 @test "own area: registered by enable, unregistered when that fails" {
 	compile gcc -O2 -o slice-status "$TOOLS/tests/slice-status.c"
 	export GLIBC_TUNABLES=glibc.pthread.rseq=0

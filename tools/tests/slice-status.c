@@ -16,8 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 
+#ifdef FEATURE_SIZE	/* what the kernel tells in the auxiliary vector */
+#define getauxval(type) ((void)(type), FEATURE_SIZE)
+#endif
 #include <holdfast/slice.h>
 
 #define LOAD(field) \
@@ -32,6 +36,17 @@ static unsigned int answer(const char *text)
 {
 	return strcmp(text, "-") ? SECCOMP_RET_ERRNO | atoi(text)
 				 : SECCOMP_RET_ALLOW;
+}
+
+/* Whatever was tried, libc's registration must be in place afterwards. */
+static int libc_area_lost(void)
+{
+	const char *area = holdfast_slice_thread_pointer_();
+
+	if (!holdfast_slice_libc_owns_())
+		return 0;
+	area += __rseq_offset + offsetof(struct holdfast_slice_area_, cpu_id);
+	return *(const volatile int32_t *)area < 0;
 }
 
 static int play_kernel(char **errnos)
@@ -82,5 +97,5 @@ int main(int argc, char **argv)
 	holdfast_slice_end();
 	disabled = holdfast_slice_disable();
 	printf("%d %d %d %d\n", status, enabled, disabled, registered);
-	return errno;
+	return errno || libc_area_lost();
 }
