@@ -210,19 +210,27 @@ plain_stage() {
 		mkdir -p "$stage/new/$(dirname "$file")" \
 			 "$stage/old/$(dirname "$file")" || return 1
 		if [[ -e $KDIR/$file ]]; then
-			# twice: owner and mode stay those of the present file
+			# also as the new one: it keeps owner and mode
 			cp -p -- "$KDIR/$file" "$stage/old/$file" &&
 				cp -p -- "$KDIR/$file" "$stage/new/$file" ||
 				return 1
 		fi
 		if [[ -e $new/$file ]]; then
-			cat -- "$new/$file" >"$stage/new/$file" &&
-				chmod --reference="$new/$file" "$stage/new/$file" ||
-				return 1
+			cat -- "$new/$file" >"$stage/new/$file" || return 1
+			plain_mode "$new/$file" "$stage/new/$file" || return 1
 		else
 			rm -f -- "$stage/new/$file" || return 1
 		fi
 	done
+}
+
+# plain_mode FROM TO: the x bit is the patch's, the others are the user's
+plain_mode() {
+	if [[ -x $1 && ! -x $2 ]]; then
+		chmod +x -- "$2"
+	elif [[ ! -x $1 && -x $2 ]]; then
+		chmod -x -- "$2"
+	fi
 }
 
 # plain_put DIR FILE...: makes KDIR's files those of DIR, by renaming; a file

@@ -57,9 +57,27 @@ commit_patches() {
 		   ! git -C "$repo" var GIT_COMMITTER_IDENT >/dev/null 2>&1; then
 			who+=("${who[@]/#GIT_AUTHOR/GIT_COMMITTER}")
 		fi
-		COMMIT=$(env "${who[@]}" git -C "$repo" commit-tree "$tree" \
+		COMMIT=$(env "${who[@]}" git -C "$repo" \
+			-c i18n.commitEncoding=UTF-8 commit-tree "$tree" \
 			-p "$COMMIT" -F "$dir/text") || return 1
 	done
+}
+
+# propose START PATCH...: sets COMMIT to what would be committed, and makes sure
+# that KDIR can go there. The objects wait in $WORK/pack: a tree that in the end
+# refuses gets none.
+propose() {
+	local objects start=$1
+	local -x GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+
+	objects=$(kgit rev-parse --path-format=absolute --git-path objects)
+	mkdir -p "$WORK/objects"
+	GIT_OBJECT_DIRECTORY=$WORK/objects
+	GIT_ALTERNATE_OBJECT_DIRECTORIES="\"$objects\""
+	commit_patches "$KDIR" "$WORK/index" "$@" &&
+		kgit read-tree -n -m -u HEAD "$COMMIT" &&
+		kgit pack-objects -q --revs --stdout >"$WORK/pack" \
+			<<<"$COMMIT"$'\n'"^$start"
 }
 
 # move_head TO MESSAGE: HEAD, index and files go to TO together or not at all;
@@ -69,11 +87,11 @@ move_head() {
 
 	from=$(kgit rev-parse HEAD)
 	trap '' INT TERM HUP
-	kgit read-tree -m -u "$from" "$1" ||
-		die -s "$EX_DATA" "$KDIR: nothing was changed"
-	kgit update-ref -m "holdfast: $2" HEAD "$1" "$from" || {
-		kgit read-tree -m -u "$1" "$from"
+	kgit update-ref -m "holdfast: $2" HEAD "$1" "$from" ||
 		die "$KDIR: cannot move HEAD; nothing was changed"
+	kgit read-tree -m -u "$from" "$1" || {
+		kgit update-ref -m "holdfast: back" HEAD "$from" "$1"
+		die "$KDIR: cannot change the files; HEAD is where it was"
 	}
 }
 
@@ -113,8 +131,8 @@ series_start() {
 git_change() {
 	START=$(kgit rev-parse HEAD)
 	[[ ${#CARRIED[@]} -eq 0 ]] || series_start
-	commit_patches "$KDIR" "$WORK/index" "$START" "$@" ||
-		die -s "$EX_DATA" "$KDIR: git would not take the patches;" \
-			"nothing was changed"
+	propose "$START" "$@" || die -s "$EX_DATA" \
+		"$KDIR: git will not go there, see above; nothing was changed"
+	kgit unpack-objects -q <"$WORK/pack"
 	move_head "$COMMIT" "${CHOSEN[*]}"
 }

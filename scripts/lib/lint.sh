@@ -111,7 +111,8 @@ tree_hash() {
 		sha256sum
 }
 
-# apply_gnu DIR PATCH..., apply_busybox DIR PATCH...: as apply_dir does with git
+# apply_TOOL DIR PATCH...: all of them
+apply_git() { apply_dir "$@"; }
 apply_gnu() {
 	local dir=$1 patch
 
@@ -148,16 +149,16 @@ lint_subsets() {
 		done
 		mapfile -t patches < <(patches_of "${subset[@]}")
 		hash=
-		for tool in apply_dir apply_gnu apply_busybox; do
+		for tool in git gnu busybox; do
 			rm -rf "$WORK/subset"
 			cp -a "$WORK/src" "$WORK/subset"
-			"$tool" "$WORK/subset" "${patches[@]}" || {
-				complain "${tool#apply_}: does not apply: ${subset[*]}"
+			"apply_$tool" "$WORK/subset" "${patches[@]}" || {
+				complain "$tool: does not apply: ${subset[*]}"
 				continue
 			}
 			: "${hash:=$(tree_hash "$WORK/subset")}"
 			[[ $(tree_hash "$WORK/subset") == "$hash" ]] || complain \
-				"${tool#apply_}: another result than git: ${subset[*]}"
+				"$tool: another result than git: ${subset[*]}"
 		done
 	done
 }

@@ -75,7 +75,7 @@ tree_rebuild() {
 	local old
 
 	old=$(tgit rev-parse "$BRANCH")
-	# shellcheck disable=SC2034 # for move_head
+	# shellcheck disable=SC2034 # for propose, move_head
 	KDIR=$TREE
 	[[ -z $(tgit status --porcelain --untracked-files=no) ]] ||
 		die -s "$EX_DATA" "patches/ has changed, and build/tree has" \
@@ -84,9 +84,10 @@ tree_rebuild() {
 		die -s "$EX_DATA" "patches/ has changed, and build/tree is not on" \
 			"branch $BRANCH; switch to it first"
 	new_tmp WORK
-	commit_patches "$TREE" "$WORK/index" "$(tgit rev-parse "$BASE_TAG")" -r \
-		"${QUEUE[@]}" || die -s "$EX_DATA" "a patch does not apply;" \
-		"'make check' says which"
+	propose "$(tgit rev-parse "$BASE_TAG")" -r "${QUEUE[@]}" ||
+		die -s "$EX_DATA" "a patch does not apply, or a file is in its" \
+			"way, see above; 'make check' says which patch"
+	tgit unpack-objects -q <"$WORK/pack"
 	tgit branch -f "$BRANCH-until-${old:0:12}" "$old"
 	move_head "$COMMIT" "patches/ changed"
 	say "build/tree brought up to date with patches/; its former commits" \

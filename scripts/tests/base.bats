@@ -163,10 +163,12 @@ archive() {
 	touch "$POOL/index"
 	sed -i "s/^DEB_TARBALL_SHA256=.*/DEB_TARBALL_SHA256=$(
 		sha256sum <"$MADE/$RELEASE" | cut -d' ' -f1)/" "$SB/kernel/base.conf"
+	# shellcheck disable=SC2016 # the stubs expand it
 	stub apt-cache '[[ -e $POOL/index ]] || exit 0
 		for f in "$POOL"/*.deb; do
 			echo "holdfast-made-up-source | $(basename "$f" .deb) | here"
 		done'
+	# shellcheck disable=SC2016
 	stub apt-get '[[ " $* " == *" update "* ]] && {
 			echo update >>"$LOG"; touch "$POOL/index"; exit; }
 		v=${!#} v=${v#*=}; echo "download $v" >>"$LOG"

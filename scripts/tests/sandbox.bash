@@ -31,12 +31,8 @@ made_up_base() {
 	echo 'ignored by .gitignore, yet part of the release' >"$dir/kernel/blob.o"
 	# the stand-in finds fault with one word
 	cat >"$dir/scripts/checkpatch.pl" <<-'EOF'
-		my $bad = 0;
-		for (grep { !/^--|^[A-Z_]+$/ } @ARGV) {
-			open(my $f, '<', $_) or die;
-			$bad |= grep { /^\+.*BADSTYLE/ } <$f>;
-		}
-		exit($bad ? 1 : 0);
+		open(my $f, '<', $ARGV[-1]) or die;
+		exit(grep { /^\+.*BADSTYLE/ } <$f>);
 	EOF
 }
 
@@ -86,17 +82,17 @@ sandbox_series() {
 	"$SB/scripts/series" tree
 	echo -holdfast >"$t/localversion-holdfast"
 	commit_in_tree holdfast 'name the patched kernel'
-	sed -i 's/^kernel.a.c line 10$/one was here/' "$t/kernel/a.c"
+	sed -i 's/^kernel.a.c line 10$/mark-one1/' "$t/kernel/a.c"
 	commit_in_tree one 'a: first change' 'mainline v7.0 (made up)'
-	sed -i 's/^kernel.a.c line 14$/one was here, too/' "$t/kernel/a.c"
+	sed -i 's/^kernel.a.c line 14$/mark-one2/' "$t/kernel/a.c"
 	commit_in_tree one 'a: second change'
-	sed -i 's/^kernel.a.c line 60$/two was here/' "$t/kernel/a.c"
+	sed -i 's/^kernel.a.c line 60$/mark-two/' "$t/kernel/a.c"
 	mkdir -p "$t/new/dir"
 	echo 'a new file' >"$t/new/dir/file.c"
 	printf '#!/bin/sh\nexit 1\n' >"$t/new/run"
 	chmod 755 "$t/new/run"
 	commit_in_tree two 'a: change by another topic'
-	sed -i 's/^kernel.b.c line 40$/three was here/' "$t/kernel/b.c"
+	sed -i 's/^kernel.b.c line 40$/mark-three/' "$t/kernel/b.c"
 	rm "$t/kernel/old.c"
 	commit_in_tree three 'b: change, old: remove' 'never (a test)'
 	"$SB/scripts/series" refresh
