@@ -53,8 +53,8 @@ choose_accelerator() {
 	fi
 	say "accelerator $ACCEL ($WHY)"
 	# Limits are written for TCG. Without a sign of life for SILENCE seconds a
-	# boot has failed: it takes two, on a busy machine up to ten.
-	BOOT_SILENCE=20
+	# boot has failed: it takes two, on a busy machine up to eight.
+	BOOT_SILENCE=15
 	if [[ $ACCEL == kvm ]]; then
 		LIMIT=$(((LIMIT + 3) / 4))
 		BOOT_SILENCE=10
@@ -72,7 +72,7 @@ choose_machine() {
 		SMP=${SMP:-2}
 		ACCEL_ARGS=(-accel 'tcg,thread=multi')
 	fi
-	MACHINE=${QEMU_MACHINE:-pc}
+	MACHINE=${QEMU_MACHINE:-q35}
 	CPU=${QEMU_CPU:-EPYC-v3}
 }
 
