@@ -51,7 +51,7 @@ vm_tests() {
 	REQUIRE=$([[ $tree == base ]] || echo 1) \
 		"$ROOT/scripts/vm" --kernel "$(bzimage "$tree" "$config")" \
 		--timeout 7200 --silence "$SILENCE_LIMIT" --log "$log" \
-		-- selftests/lib/run-tests "$@" 2>"$log.err" || status=$?
+		-- selftests/lib/run-tests "$@" 2>"$log.err" </dev/null || status=$?
 	printf 'VM %s\n' "$status"
 }
 
