@@ -8,6 +8,8 @@
 export LC_ALL=C
 # Set when called from a git hook; every git call here names its own tree.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE CDPATH
+# With standard input closed the next file opened would take its place.
+[[ -e /dev/fd/0 ]] || exec </dev/null
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 BUILD=$ROOT/build

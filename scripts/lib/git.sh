@@ -86,10 +86,11 @@ move_head() {
 	local from
 
 	from=$(kgit rev-parse HEAD)
+	# Git takes Ctrl-C even where its caller ignores it, hence setsid.
 	trap '' INT TERM HUP
 	kgit update-ref -m "holdfast: $2" HEAD "$1" "$from" ||
 		die "$KDIR: cannot move HEAD; nothing was changed"
-	kgit read-tree -m -u "$from" "$1" || {
+	setsid -w git -C "$KDIR" read-tree -m -u "$from" "$1" || {
 		kgit update-ref -m "holdfast: back" HEAD "$from" "$1"
 		die "$KDIR: cannot change the files; HEAD is where it was"
 	}

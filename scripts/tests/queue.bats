@@ -21,12 +21,6 @@ setup() {
 	QUEUE_SUM=$(tree_sum "$P")
 }
 
-series() { "$SB/scripts/series" "$@" </dev/null; }
-
-ended() {
-	[[ $status -eq $1 ]] || { echo "status $status: $output"; return 1; }
-}
-
 same_queue() { [[ $(tree_sum "$P") == "$QUEUE_SUM" ]]; }
 
 # finds CHECK TEXT: "series check" fails in CHECK alone, and says TEXT

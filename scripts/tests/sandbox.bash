@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # status and output are set by bats
 #
 # A made-up Holdfast for the unit tests: the real scripts with a base of a few
 # small files and a series of four topics. Its path has a space in it.
@@ -105,4 +105,52 @@ tree_sum() {
 		find . -printf '%P %y %m %l\n' | sort
 		find . -type f -print0 | sort -z | xargs -0 sha256sum
 	) | sha256sum
+}
+
+# ---- for the tests of apply and unapply -------------------------------------
+
+# what the patches of the series bring, see carries
+# shellcheck disable=SC2034
+ALL=(-holdfast one1 one2 two three)
+
+# with_kernel: a copy of the file's sandbox, and K, a kernel tree to patch
+with_kernel() {
+	unset BASE FORCE_BASE TOPICS KDIR
+	export GIT_CONFIG_GLOBAL="$BATS_TEST_TMPDIR/gitconfig"
+	git config --global user.name 'Some User'
+	git config --global user.email user@example.org
+	mkdir "$BATS_TEST_TMPDIR/sb"
+	cp -a "$BATS_FILE_TMPDIR/hold fast" "$BATS_TEST_TMPDIR/sb/"
+	SB="$BATS_TEST_TMPDIR/sb/hold fast"
+	K="$BATS_TEST_TMPDIR/my kernel"
+	made_up_base "$K" 6.12.117
+	remember
+}
+
+series() { "$SB/scripts/series" "$@" </dev/null; }
+apply() { run series apply --kdir "$K" "$@"; }
+unapply() { run series unapply --kdir "$K" "$@"; }
+
+ended() {
+	[[ $status -eq $1 ]] || { echo "status $status: $output"; return 1; }
+}
+
+# untouched: K is byte for byte as it was at the last remember, .git included
+remember() { PRISTINE=$(tree_sum "$K"); }
+untouched() { [[ $(tree_sum "$K") == "$PRISTINE" ]]; }
+
+# carries MARK...: the lines that just these patches bring are in K
+carries() {
+	local have
+
+	have=$(grep -rhoE --exclude-dir=.git --exclude-dir=.pc \
+		'^(mark-[a-z0-9]+|-holdfast)$' "$K" | sed 's/^mark-//' | sort)
+	[[ $have == "$([[ $# -eq 0 ]] || printf '%s\n' "$@" | sort)" ]] ||
+		{ echo "has: $have"; return 1; }
+}
+
+# break_last: the last patch of the queue no longer applies
+break_last() {
+	sed -i 's/^ kernel.b.c line 39$/ kernel\/b.c line 39, but other/' \
+		"$SB"/patches/three/0001-*.patch
 }
