@@ -5,19 +5,22 @@
 # that the result is the same and ccache hits.
 
 # compiler: what the log and the measurements note
-compiler() { ${CC:-gcc} --version | head -n 1; }
+compiler() { gcc --version | head -n 1; }
 
 # kmake SRC OUT ARGS...: make in OUT for the tree SRC. Nothing of the machine,
 # the user or the time gets into the kernel; nor does git (LOCALVERSION= keeps a
-# "+" off the release). scripts/lib/cc calls the compiler.
+# "+" off the release). scripts/lib/cc calls the compiler. CCACHE_DEPEND: no file
+# is preprocessed just to find out that it must be compiled, which saves a fifth
+# of a build with an empty cache.
 kmake() {
-	local src=$1 out=$2
+	local src=$1 out=$2 hostcc=gcc
 
 	shift 2
+	! command -v ccache >/dev/null || hostcc='ccache gcc'
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u KDIR \
-		HOLDFAST_SRC="$src" HOLDFAST_CC="${CC:-gcc}" \
+		HOLDFAST_SRC="$src" HOLDFAST_CC=gcc CCACHE_DEPEND=1 \
 		make -C "$src" O="$out" ARCH=x86_64 \
-		CC="$ROOT/scripts/lib/cc" LOCALVERSION= \
+		CC="$ROOT/scripts/lib/cc" HOSTCC="$hostcc" LOCALVERSION= \
 		KBUILD_BUILD_TIMESTAMP='Thu Jan 1 00:00:00 UTC 1970' \
 		KBUILD_BUILD_USER=holdfast KBUILD_BUILD_HOST=holdfast \
 		KBUILD_BUILD_VERSION=1 "$@" </dev/null
