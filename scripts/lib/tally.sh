@@ -48,8 +48,8 @@ result() {
 	NOW[$name]=$seconds
 }
 
-# run_test NAME COMMAND...: its status decides; its output is kept, and its end
-# shown if it fails
+# run_test STAGE/NAME COMMAND...: its status decides; its output is kept, and its
+# end shown if it fails
 run_test() {
 	local name=$1 log start=$SECONDS
 
@@ -59,7 +59,8 @@ run_test() {
 	if "$@" >"$log" 2>&1 </dev/null; then
 		result "$name" pass "$((SECONDS - start))"
 	else
-		result "$name" fail "$((SECONDS - start))" '' "$*"
+		result "$name" fail "$((SECONDS - start))" \
+			"see ${log#"$ROOT"/}" "scripts/check ${name%%/*}"
 		tail -n 30 "$log" | sed 's/^/# /'
 	fi
 }
