@@ -7,7 +7,7 @@ kgit() { GIT_LITERAL_PATHSPECS=1 git -C "$KDIR" "$@"; }
 
 # git_ready: refuses a tree in which our commits could meet unfinished work
 git_ready() {
-	local top state dirty
+	local top state dirty index
 
 	top=$(kgit rev-parse --show-toplevel) ||
 		die -s "$EX_DATA" "git cannot use $KDIR, see above"
@@ -18,6 +18,9 @@ git_ready() {
 		[[ ! -e $(kgit rev-parse --absolute-git-dir)/$state ]] ||
 			die -s "$EX_DATA" "$KDIR: finish the ${state%_HEAD} first"
 	done
+	index=$(kgit rev-parse --path-format=absolute --git-path index)
+	[[ ! -e $index.lock ]] ||
+		die -s "$EX_DATA" "$KDIR: another git is at work ($index.lock)"
 	dirty=$(kgit --no-optional-locks status --porcelain --ignored \
 		--untracked-files=all -- "${FILES[@]}" | head -n 1)
 	[[ -z $dirty ]] || die -s "$EX_DATA" "$KDIR: ${dirty:3} differs from" \
@@ -63,19 +66,31 @@ commit_patches() {
 	done
 }
 
+# refreshed INDEX ARGS...: git with this index, brought up to date with the time
+# stamps of the files first
+refreshed() {
+	local -x GIT_INDEX_FILE=$1
+
+	kgit update-index -q --refresh >/dev/null || true
+	# Git takes Ctrl-C even where its caller ignores it, hence setsid.
+	setsid -w git -C "$KDIR" "${@:2}"
+}
+
 # propose START PATCH...: sets COMMIT to what would be committed, and makes sure
-# that KDIR can go there. The objects wait in $WORK/pack: a tree that in the end
-# refuses gets none.
+# that KDIR can go there. The objects wait in $WORK/pack, and the index is a copy:
+# a tree that in the end refuses has not changed.
 propose() {
 	local objects start=$1
 	local -x GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
 
 	objects=$(kgit rev-parse --path-format=absolute --git-path objects)
+	cp -- "$(kgit rev-parse --path-format=absolute --git-path index)" \
+		"$WORK/index.now"
 	mkdir -p "$WORK/objects"
 	GIT_OBJECT_DIRECTORY=$WORK/objects
 	GIT_ALTERNATE_OBJECT_DIRECTORIES="\"$objects\""
 	commit_patches "$KDIR" "$WORK/index" "$@" &&
-		kgit read-tree -n -m -u HEAD "$COMMIT" &&
+		refreshed "$WORK/index.now" read-tree -n -m -u HEAD "$COMMIT" &&
 		kgit pack-objects -q --revs --stdout >"$WORK/pack" \
 			<<<"$COMMIT"$'\n'"^$start"
 }
@@ -83,14 +98,14 @@ propose() {
 # move_head TO MESSAGE: HEAD, index and files go to TO together or not at all;
 # what the user has changed elsewhere stays
 move_head() {
-	local from
+	local from index
 
 	from=$(kgit rev-parse HEAD)
-	# Git takes Ctrl-C even where its caller ignores it, hence setsid.
+	index=$(kgit rev-parse --path-format=absolute --git-path index)
 	trap '' INT TERM HUP
 	kgit update-ref -m "holdfast: $2" HEAD "$1" "$from" ||
 		die "$KDIR: cannot move HEAD; nothing was changed"
-	setsid -w git -C "$KDIR" read-tree -m -u "$from" "$1" || {
+	refreshed "$index" read-tree -m -u "$from" "$1" || {
 		kgit update-ref -m "holdfast: back" HEAD "$from" "$1"
 		die "$KDIR: cannot change the files; HEAD is where it was"
 	}

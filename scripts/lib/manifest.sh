@@ -33,7 +33,7 @@ manifest_differs() {
 
 # manifest_state PATH: its sha256, "absent", or "special" for anything else
 manifest_state() {
-	if [[ -f $1 && ! -L $1 ]]; then
+	if [[ -f $1 ]]; then
 		sha256 "$1"
 	elif [[ -e $1 || -L $1 ]]; then
 		echo special

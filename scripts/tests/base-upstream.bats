@@ -137,10 +137,12 @@ requests() { grep -c "^$RELEASE" "$LOG" || true; }
 
 @test "what stands outside the signed text does not count" {
 	release
-	echo junk >>"$WWW/$RELEASE"
+	echo "$(printf %064d 0)  other.tar.xz" >"$BATS_TEST_TMPDIR/sums"
+	sign signer
 	sed -i "1i $(cd "$WWW" && sha256sum "$RELEASE")" "$WWW/sha256sums.asc"
 	run base
 	fails 69
+	[[ $output == *"does not list $RELEASE"* ]]
 }
 
 @test "without the key only https would do" {

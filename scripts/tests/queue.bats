@@ -13,6 +13,7 @@ setup_file() {
 
 setup() {
 	unset BASE FORCE_BASE TOPICS
+	export GIT_CONFIG_GLOBAL="$BATS_TEST_TMPDIR/gitconfig"
 	cp -a "$BATS_FILE_TMPDIR/hold fast" "$BATS_TEST_TMPDIR/"
 	SB="$BATS_TEST_TMPDIR/hold fast"
 	T="$SB/build/tree"
@@ -115,10 +116,21 @@ finds() {
 @test "tree: an unfinished one is not taken for whole" {
 	rm -rf "$T"
 	mkdir -p "$SB/build/tree.new/kernel"
+	touch "$SB/build/tree.new/kernel/half"
 	run series tree
 	ended 0
 	[ ! -e "$SB/build/tree.new" ]
 	[ -z "$(git -C "$T" status --porcelain)" ]
+}
+
+@test "tree: a patch that does not apply leaves no tree, whatever git would ignore" {
+	git config --global apply.ignoreWhitespace change
+	sed -i 's/^ kernel.b.c line 39$/ kernel\/b.c  line  39/' "$P"/three/0001-*
+	rm -rf "$T"
+	run series tree
+	ended 65
+	[ ! -e "$T" ]
+	[ ! -e "$T.new" ]
 }
 
 @test "tree: BASE= other than what it was made from is an error" {
@@ -147,7 +159,6 @@ finds() {
 # ---- refresh ---------------------------------------------------------------
 
 @test "refresh: nothing changed, no difference, whatever git's settings are" {
-	export GIT_CONFIG_GLOBAL="$BATS_TEST_TMPDIR/gitconfig"
 	git config --global format.signature 'my signature'
 	git config --global format.headers 'X-Mine: yes'
 	git config --global format.signOff true
@@ -156,11 +167,16 @@ finds() {
 	git config --global diff.algorithm patience
 	git config --global core.abbrev 7
 	git config --global color.ui always
+	git -C "$T" config diff.noprefix true
+	git -C "$T" config format.signature 'my signature'
 	run series refresh
 	ended 0
 	same_queue
 	run series refresh
 	same_queue
+	# nor does it show which git it was
+	run grep -rF "$(git --version | cut -d' ' -f3)" "$P"
+	ended 1
 	# not even the time stamps change
 	touch -d '2001-01-01' "$P"/one/* "$P/series"
 	series refresh
@@ -276,15 +292,20 @@ finds() {
 @test "check: an entry without a file, twice, of bad form, a split topic" {
 	cp "$P/series" "$BATS_TEST_TMPDIR/series"
 	line=$(($(wc -l <"$P/series") + 1))
-	for entry in two/0002-none.patch one/0001-a-first-change.patch \
-		one/0003-late.patch ../etc/passwd 'two/0001-x.patch -p0'; do
+	while IFS='|' read -r entry why; do
 		cp "$BATS_TEST_TMPDIR/series" "$P/series"
 		echo "$entry" >>"$P/series"
 		run series check
 		ended 65
-		[[ $output =~ "patches/series:$line: ".*"RESULT series/queue fail" ]] ||
+		[[ $output =~ "patches/series:$line: ".*"$why".*"RESULT series/queue fail" ]] ||
 			{ echo "$output"; return 1; }
-	done
+	done <<-'EOF'
+		three/0002-none.patch|does not exist
+		three/0001-b-change-old-remove.patch|duplicate
+		one/0003-late.patch|not in one piece
+		../etc/passwd|is not TOPIC
+		three/0001-x.patch -p0|is not TOPIC
+	EOF
 }
 
 @test "check: a file that the series does not name" {

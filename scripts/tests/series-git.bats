@@ -26,6 +26,8 @@ git_tree() {
 	echo mine >"$K/notes"
 	git -C "$K" add include/linux/x.h
 	echo 'mine, too' >>"$K/include/linux/x.h"
+	# as in a tree that was copied: the index knows other time stamps
+	touch -d 2001-01-01 "$K/kernel/a.c"
 	remember
 	FIRST=$(git -C "$K" rev-parse HEAD)
 }
