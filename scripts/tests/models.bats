@@ -4,7 +4,7 @@
 
 setup() {
 	MODELS=$(cd "$BATS_TEST_DIRNAME/../../tools/models" && pwd)
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 }
 
 # errors FILE [-D...]: how many the verifier finds in the whole state space
