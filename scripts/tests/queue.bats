@@ -14,6 +14,8 @@ setup_file() {
 setup() {
 	unset BASE FORCE_BASE TOPICS
 	export GIT_CONFIG_GLOBAL="$BATS_TEST_TMPDIR/gitconfig"
+	git config --global user.name x
+	git config --global user.email x@example.org
 	cp -a "$BATS_FILE_TMPDIR/hold fast" "$BATS_TEST_TMPDIR/"
 	SB="$BATS_TEST_TMPDIR/hold fast"
 	T="$SB/build/tree"
@@ -145,8 +147,7 @@ finds() {
 	cp -r "$SB/build/base" "$BATS_TEST_TMPDIR/other"
 	git init -q "$BATS_TEST_TMPDIR/other"
 	git -C "$BATS_TEST_TMPDIR/other" add -A -f
-	git -C "$BATS_TEST_TMPDIR/other" -c user.name=x -c user.email=x@example.org \
-		commit -q -m x
+	git -C "$BATS_TEST_TMPDIR/other" commit -q -m x
 	touch "$BATS_TEST_TMPDIR/other/built.o"
 	BASE="$BATS_TEST_TMPDIR/other" run series tree
 	ended 0
@@ -189,8 +190,7 @@ finds() {
 	git -C "$T" checkout -q -b tmp holdfast~4
 	echo more >>"$T/include/linux/x.h"
 	commit_in_tree one 'x: inserted' 'never (as we go)'
-	git -C "$T" -c user.name=x -c user.email=x@example.org \
-		rebase -q --onto tmp holdfast~4 holdfast
+	git -C "$T" rebase -q --onto tmp holdfast~4 holdfast
 	run series refresh
 	ended 0
 	diff - "$P/series" <<-'EOF'
@@ -259,8 +259,7 @@ finds() {
 	ended 65
 	[[ $output == *"a: no topic"* ]]
 	git -C "$T" reset -q --hard "$head"
-	git -C "$T" -c user.name=x -c user.email=x@example.org merge -q --no-ff \
-		-m merge "$(git -C "$T" commit-tree -p holdfast~1 -m side \
+	git -C "$T" merge -q --no-ff -m merge "$(git -C "$T" commit-tree -p holdfast~1 -m side \
 		"holdfast^{tree}")"
 	run series refresh
 	ended 65
