@@ -159,28 +159,39 @@ static inline pid_t fork_bound(void)
 static inline struct noise *noise_start(int cpu, enum noise_kind kind)
 {
 	struct noise *n = shared_page();
+	pid_t pid;
 
 	if (!n)
 		return NULL;
 	noise_rearm(n);
-	n->pid = fork_bound();
-	if (!n->pid) {
+	/* Not straight into the page: the child would store its 0 there. */
+	pid = fork_bound();
+	if (!pid) {
 		if (pin_to(0, cpu))
 			_exit(1);
 		noise_run(n, kind);
 	}
-	if (n->pid > 0)
+	n->pid = pid;
+	if (pid > 0)
 		return n;
 	munmap(n, getpagesize());
 	return NULL;
+}
+
+/* Ends a child of the caller; 0 and -1 would mean whole groups. */
+static inline void child_end(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 static inline void noise_stop(struct noise *n)
 {
 	if (!n)
 		return;
-	kill(n->pid, SIGKILL);
-	waitpid(n->pid, NULL, 0);
+	child_end(n->pid);
 	munmap(n, getpagesize());
 }
 

@@ -30,7 +30,9 @@ struct rt_view {
 	unsigned long grants;
 	unsigned long live_at_wake;
 	unsigned long granted_while_queued;
+	unsigned long revoked_while_queued;
 	unsigned long ran_out_while_queued;
+	bool running;
 	struct {
 		bool live;
 		bool queued;
@@ -46,7 +48,8 @@ static inline void rt_view_wakeup(struct rt_view *v,
 	int cpu;
 
 	snprintf(comm, sizeof(comm), "comm=%s", v->comm);
-	if (!at || !trace_says(e, comm))
+	/* Woken before it had gone to sleep: it never left the CPU. */
+	if (v->running || !at || !trace_says(e, comm))
 		return;
 	cpu = strtol(at + strlen("target_cpu="), NULL, 10);
 	v->wakes++;
@@ -62,9 +65,13 @@ static inline void rt_view_switch(struct rt_view *v,
 	char comm[32];
 	int cpu;
 
+	snprintf(comm, sizeof(comm), "prev_comm=%s", v->comm);
+	if (trace_says(e, comm))
+		v->running = false;
 	snprintf(comm, sizeof(comm), "next_comm=%s", v->comm);
 	if (!trace_says(e, comm))
 		return;
+	v->running = true;
 	for (cpu = 0; cpu < VIEW_CPUS; cpu++)
 		v->cpu[cpu].queued = false;
 }
@@ -86,6 +93,8 @@ static inline void rt_view_event(struct rt_view *v,
 		if (v->cpu[e->cpu].queued && v->cpu[e->cpu].interrupts &&
 		    trace_says(e, "expire"))
 			v->ran_out_while_queued++;
+		v->revoked_while_queued += v->cpu[e->cpu].queued &&
+					   trace_says(e, "revoke");
 		v->cpu[e->cpu].live = false;
 	} else if (trace_is(e, "sched_wakeup")) {
 		rt_view_wakeup(v, e);
@@ -103,6 +112,7 @@ static inline int rt_view_add(struct rt_view *v, struct trace *t)
 	int ret = trace_stop(t);
 
 	memset(v->cpu, 0, sizeof(v->cpu));
+	v->running = false;
 	while (!ret && trace_next(t, &e))
 		rt_view_event(v, &e);
 	return ret;
@@ -122,9 +132,9 @@ static inline int waker_set_policy(int policy)
 		return set_policy(policy, 50);
 	return set_sched((struct noise_sched){
 		.policy = SCHED_DEADLINE,
-		.runtime = 500000,
-		.deadline = 2000000,
-		.period = 2000000,
+		.runtime = 10000000,
+		.deadline = 20000000,
+		.period = 20000000,
 	});
 }
 
@@ -170,22 +180,25 @@ static inline struct waker *waker_start(const struct slice_env *env, int policy,
 					bool remote)
 {
 	struct waker *w = shared_page();
+	pid_t pid;
 
 	if (!w || pipe2(w->pipe, O_CLOEXEC))
 		return NULL;
-	w->pid = fork_bound();
-	if (!w->pid) {
+	pid = fork_bound();
+	if (!pid) {
 		if (policy != SCHED_DEADLINE && pin_to(0, env->cpu))
 			_exit(1);
 		waker_run(w, policy, remote);
 	}
+	w->pid = pid;
 	if (!remote)
 		return w;
-	w->kicker = fork_bound();
-	if (!w->kicker) {
+	pid = fork_bound();
+	if (!pid) {
 		pin_to(0, env->other_cpu);
 		waker_kick(w, env->rs);
 	}
+	w->kicker = pid;
 	return w;
 }
 
@@ -193,12 +206,8 @@ static inline void waker_stop(struct waker *w)
 {
 	if (!w)
 		return;
-	kill(w->pid, SIGKILL);
-	waitpid(w->pid, NULL, 0);
-	if (w->kicker) {
-		kill(w->kicker, SIGKILL);
-		waitpid(w->kicker, NULL, 0);
-	}
+	child_end(w->pid);
+	child_end(w->kicker);
 	close(w->pipe[0]);
 	close(w->pipe[1]);
 	munmap(w, getpagesize());

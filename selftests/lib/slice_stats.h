@@ -62,7 +62,8 @@ static inline ssize_t file_read(const char *path, char *buf, size_t size)
 /* Returns 0 or -errno of the first step that failed. */
 static inline int file_write(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	/* Truncating is what empties a trace buffer; others do not mind. */
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	ssize_t n;
 	int ret;
 

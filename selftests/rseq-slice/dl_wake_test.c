@@ -85,8 +85,7 @@ FIXTURE_TEARDOWN(dl)
 
 	waker_stop(self->waker);
 	for (i = 0; i < self->cpus - 1; i++) {
-		kill(self->holders[i].pid, SIGKILL);
-		waitpid(self->holders[i].pid, NULL, 0);
+		child_end(self->holders[i].pid);
 		noise_stop(self->holders[i].noise);
 	}
 	trace_close(&self->trace);
@@ -110,15 +109,16 @@ TEST_F_TIMEOUT(dl, never_waits, 300)
 		ASSERT_EQ(0, rt_view_add(v, &self->trace));
 	} while (++round < MAX_ROUNDS && v->live_at_wake < ENOUGH_LIVE);
 
-	TH_LOG("%lu wake-ups, %lu with a live grant, of %lu grants", v->wakes,
-	       v->live_at_wake, v->grants);
+	TH_LOG("%lu wake-ups, %lu in a grant, %lu revoked, %lu ran out",
+	       v->wakes, v->live_at_wake, v->revoked_while_queued,
+	       v->ran_out_while_queued);
 	EXPECT_EQ(1, READ_ONCE(self->waker->ready));
 	EXPECT_LE(10, v->wakes);
 	EXPECT_LT(0, v->grants);
 	EXPECT_LE(ENOUGH_LIVE, v->live_at_wake);
 	/* Mostly woken from another CPU: see rt_wake_test. */
 	EXPECT_GE(v->wakes / 10, v->granted_while_queued);
-	EXPECT_GE(v->live_at_wake / 2, v->ran_out_while_queued);
+	EXPECT_GE(v->wakes / 10, v->ran_out_while_queued);
 }
 
 SLICE_TEST_MAIN(NEED_GRANTS | NEED_TRACE | NEED_RT)

@@ -126,7 +126,7 @@ TEST_F_TIMEOUT(expiry, costs_one_timer, SLICE_TIMEOUT)
 	ASSERT_EQ(0, trace_stop(&self->trace));
 	while (trace_next(&self->trace, &e)) {
 		grants += trace_is(&e, GRANT);
-		if (trace_is(&e, "hrtimer_start") && trace_says(&e, "rseq")) {
+		if (trace_is(&e, "hrtimer_start") && trace_says(&e, "slice_timer")) {
 			starts++;
 			ASSERT_EQ(1, sscanf(e.args, "%63s", timer));
 		}

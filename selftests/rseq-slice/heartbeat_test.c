@@ -12,7 +12,6 @@
 
 struct heart {
 	unsigned long beats;
-	pid_t pid;
 };
 
 static __noreturn void heart_run(struct heart *h, int cpu)
@@ -35,6 +34,7 @@ FIXTURE(heartbeat)
 {
 	struct slice_env env;
 	struct heart *heart;
+	pid_t pid;
 };
 
 FIXTURE_SETUP(heartbeat)
@@ -42,9 +42,9 @@ FIXTURE_SETUP(heartbeat)
 	self->heart = shared_page();
 	ASSERT_NE(NULL, self->heart);
 	ASSERT_EQ(0, slice_env_open(&self->env, RSEQ_SLICE_LEN, NOISE_SPIN));
-	self->heart->pid = fork_bound();
-	ASSERT_LE(0, self->heart->pid);
-	if (!self->heart->pid)
+	self->pid = fork_bound();
+	ASSERT_LE(0, self->pid);
+	if (!self->pid)
 		heart_run(self->heart, self->env.cpu);
 }
 
@@ -53,8 +53,7 @@ FIXTURE_TEARDOWN(heartbeat)
 	struct slice_stats s = slice_env_stats(&self->env);
 
 	EXPECT_TRUE(slice_stats_balanced(&s));
-	kill(self->heart->pid, SIGKILL);
-	waitpid(self->heart->pid, NULL, 0);
+	child_end(self->pid);
 	slice_env_close(&self->env);
 }
 

@@ -40,8 +40,7 @@ FIXTURE_TEARDOWN(hotplug)
 {
 	struct slice_stats s;
 
-	kill(self->holder, SIGKILL);
-	waitpid(self->holder, NULL, 0);
+	child_end(self->holder);
 	s = slice_env_stats(&self->env);
 	EXPECT_TRUE(slice_stats_balanced(&s));
 	file_write(self->online, "1");

@@ -67,8 +67,7 @@ FIXTURE_SETUP(record)
 
 FIXTURE_TEARDOWN(record)
 {
-	kill(self->pid, SIGKILL);
-	waitpid(self->pid, NULL, 0);
+	child_end(self->pid);
 }
 
 TEST_F(record, is_as_registered)

@@ -9,11 +9,13 @@
 
 #include "slice_env.h"
 
-#define GRANTS	50
+#define SIGNALS		1000
+#define MAX_TRAPS	500
+#define ENOUGH_LIVE	5
 
 static struct slice_env *handler_env;
 static bool yield_in_handler;
-static unsigned long handled, handler_yields, bad_values, dirty_after_yield;
+static unsigned long handled, handler_yields, bad_values;
 static unsigned long seen_live;
 
 static void on_alarm(int sig)
@@ -27,9 +29,6 @@ static void on_alarm(int sig)
 	if (!yield_in_handler)
 		return;
 	handler_yields += slice_yield();
-	dirty_after_yield += slice_ctrl(rs) != 0;
-	/* No grant can be left to end. */
-	dirty_after_yield += slice_yield() != 0;
 }
 
 static int alarm_every(long usec)
@@ -76,23 +75,29 @@ FIXTURE_TEARDOWN(sig)
 	slice_env_close(&self->env);
 }
 
+/*
+ * On a loaded host a timer is nearly always due with the tick, and no grant is
+ * made for minutes: the storm goes by signals, the calm has the grants.
+ */
 TEST_F_TIMEOUT(sig, timer_storm, SLICE_TIMEOUT)
 {
 	unsigned long yields = 0;
 	struct slice_stats s;
-	int i;
 
-	ASSERT_EQ(0, alarm_every(200));
-	for (i = 0; i < GRANTS; i++) {
-		ASSERT_TRUE(slice_wait_grant(&self->env));
-		yields += slice_yield();
+	ASSERT_EQ(0, alarm_every(500));
+	noise_rearm(self->env.noise);
+	while (READ_ONCE(handled) < SIGNALS) {
+		ASSERT_EQ(0, READ_ONCE(self->env.noise->expired));
+		slice_request(self->env.rs);
+		if (slice_granted(self->env.rs))
+			yields += slice_yield();
 	}
 	ASSERT_EQ(0, alarm_every(0));
+	ASSERT_TRUE(slice_wait_grant(&self->env));
+	yields += slice_yield();
 
 	s = slice_env_stats(&self->env);
-	EXPECT_LT(0, handled);
 	EXPECT_EQ(0, bad_values);
-	EXPECT_EQ(0, dirty_after_yield);
 	EXPECT_EQ(yields + handler_yields, s.yielded);
 	EXPECT_TRUE(slice_stats_balanced(&s));
 }
@@ -111,19 +116,19 @@ static void on_trap(int sig)
 
 TEST_F_TIMEOUT(sig, handler_inside_a_grant, SLICE_TIMEOUT)
 {
+	unsigned long i;
 	struct slice_stats s;
-	int i;
 
 	ASSERT_NE(SIG_ERR, signal(SIGTRAP, on_trap));
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < MAX_TRAPS && seen_live < ENOUGH_LIVE; i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		asm volatile ("int3" : : : "memory");
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
 		EXPECT_EQ(0, slice_yield());
 	}
 	s = slice_env_stats(&self->env);
-	EXPECT_EQ(20, handled);
-	EXPECT_LT(0, seen_live);
+	EXPECT_EQ(i, handled);
+	EXPECT_LE(ENOUGH_LIVE, seen_live);
 	EXPECT_EQ(handler_yields, s.yielded);
 	EXPECT_TRUE(!variant->yield || handler_yields > 0);
 	EXPECT_TRUE(slice_stats_balanced(&s));

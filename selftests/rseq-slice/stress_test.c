@@ -13,14 +13,10 @@
 #define PER_CPU		3
 #define BURST		2000
 
-struct holder {
-	pid_t pid;
-	unsigned long ones;		/* yields that ended a grant */
-};
-
 struct shared {
 	int stop;
-	struct holder holders[MAX_CPUS * PER_CPU];
+	/* Yields that ended a grant, by holder. */
+	unsigned long ones[MAX_CPUS * PER_CPU];
 };
 
 FIXTURE(stress)
@@ -28,12 +24,13 @@ FIXTURE(stress)
 	struct slice_stats before;
 	struct shared *shared;
 	struct noise *noise[MAX_CPUS];
+	pid_t holders[MAX_CPUS * PER_CPU];
 	long old_nsec;
 	int cpus;
 };
 
 /* What a holder does once it was granted, one thing after the other. */
-static int act(struct holder *h, struct rseq_abi *rs, unsigned int what)
+static int act(unsigned long *ones, struct rseq_abi *rs, unsigned int what)
 {
 	long ret;
 
@@ -41,7 +38,7 @@ static int act(struct holder *h, struct rseq_abi *rs, unsigned int what)
 	case 0:
 	case 1:
 		ret = slice_yield();
-		h->ones += ret == 1;
+		*ones += ret == 1;
 		return ret != 0 && ret != 1;
 	case 2:
 		return syscall(__NR_getpid) <= 0;
@@ -57,7 +54,7 @@ static int act(struct holder *h, struct rseq_abi *rs, unsigned int what)
 	}
 }
 
-static __noreturn void holder_run(struct holder *h, const int *stop, int cpu)
+static __noreturn void holder_run(unsigned long *ones, const int *stop, int cpu)
 {
 	struct slice_env env = { 0 };
 	unsigned int turn = 0;
@@ -69,38 +66,43 @@ static __noreturn void holder_run(struct holder *h, const int *stop, int cpu)
 		slice_request(env.rs);
 		for (i = 0; i < BURST && !slice_granted(env.rs); i++)
 			;
-		if (slice_granted(env.rs) && act(h, env.rs, turn++))
+		if (slice_granted(env.rs) && act(ones, env.rs, turn++))
 			_exit(2);
 	}
 	_exit(slice_get() == 1 ? 0 : 3);
 }
 
+/* Processes of its own for one CPU; false if one cannot be started. */
+static bool fill_cpu(FIXTURE_DATA(stress) *self, int cpu)
+{
+	int i, nr = self->cpus * PER_CPU;
+
+	self->noise[self->cpus] = noise_start(cpu, NOISE_WAKE);
+	if (!self->noise[self->cpus++])
+		return false;
+	for (i = nr; i < nr + PER_CPU; i++) {
+		self->holders[i] = fork_bound();
+		if (!self->holders[i])
+			holder_run(&self->shared->ones[i], &self->shared->stop,
+				   cpu);
+		if (self->holders[i] < 0)
+			return false;
+	}
+	return true;
+}
+
 FIXTURE_SETUP(stress)
 {
 	cpu_set_t set;
-	int cpu, i;
+	int cpu;
 
 	self->old_nsec = file_number(SLICE_NSEC_FILE);
 	ASSERT_EQ(0, slice_stats_read(&self->before));
 	self->shared = shared_page();
 	ASSERT_NE(NULL, self->shared);
 	ASSERT_LT(0, cpus_allowed(&set));
-	for (cpu = 0; cpu < CPU_SETSIZE && self->cpus < MAX_CPUS; cpu++) {
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		self->noise[self->cpus] = noise_start(cpu, NOISE_WAKE);
-		ASSERT_NE(NULL, self->noise[self->cpus]);
-		for (i = 0; i < PER_CPU; i++) {
-			struct holder *h = &self->shared->holders[
-						self->cpus * PER_CPU + i];
-
-			h->pid = fork_bound();
-			ASSERT_LE(0, h->pid);
-			if (!h->pid)
-				holder_run(h, &self->shared->stop, cpu);
-		}
-		self->cpus++;
-	}
+	for (cpu = 0; cpu < CPU_SETSIZE && self->cpus < MAX_CPUS; cpu++)
+		ASSERT_TRUE(!CPU_ISSET(cpu, &set) || fill_cpu(self, cpu));
 }
 
 FIXTURE_TEARDOWN(stress)
@@ -127,11 +129,10 @@ TEST_F_TIMEOUT(stress, adds_up, 86400)
 	}
 	WRITE_ONCE(self->shared->stop, 1);
 	for (i = 0; i < self->cpus * PER_CPU; i++) {
-		struct holder *h = &self->shared->holders[i];
-
-		ASSERT_EQ(h->pid, waitpid(h->pid, &status, 0));
+		ASSERT_EQ(self->holders[i],
+			  waitpid(self->holders[i], &status, 0));
 		EXPECT_EQ(0, status);
-		ones += h->ones;
+		ones += self->shared->ones[i];
 	}
 	s = slice_stats_since(&self->before);
 	TH_LOG("%lu grants: %lu yielded, %lu aborted, %lu ran out, %lu revoked",
