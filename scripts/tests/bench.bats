@@ -108,7 +108,20 @@ contention_raw() {
 	in_results path.tsv "path${TAB}begin-end${TAB}insn${TAB}6.00${TAB}6.00${TAB}1.0000"
 	in_results path.meta 'base: 6.12.117'
 	[ "$(grep -c '^gate: .*: ok$' <<<"$output")" -eq 9 ]
+	[[ $output == *'| Case | base | kconfig-off | boot-off | on | enabled | request |'* ]]
 	[[ $output == *'| getppid | 256.39 | 256.39 [0.000%] | 256.39 [0.000%] |'* ]]
+	run ! grep -q "rt\." "$HOLDFAST_RESULTS/path.tsv"
+}
+
+@test "path: PREEMPT_RT has rows of its own, and no gates" {
+	path_raw
+	sed 's/8000/14000/' base.out >rt-base.out
+	sed 's/8040/21000/' on.out >rt-on.out
+	bench path
+	[ "$status" -eq 0 ]
+	in_results path.tsv "path${TAB}rt.pingpong.on${TAB}insn${TAB}14000.00${TAB}21000.00${TAB}1.5000"
+	in_results path.tsv "path${TAB}rt.grant-yield${TAB}insn${TAB}9000.00${TAB}9000.00${TAB}1.0000"
+	[ "$(grep -c '^gate: ' <<<"$output")" -eq 9 ]
 }
 
 @test "path: each gate fails on its own, and the status with it" {
@@ -159,7 +172,7 @@ contention_raw() {
 	run ! grep -q 77 "$HOLDFAST_RESULTS/contention.tsv"
 	bench contention
 	[[ $output == *'| Threads | base (s) | base /s | ext (s) | ext /s | %diff (s) |'* ]]
-	[[ $output == *'| 16 | 1.400000 | 35714.29 | 0.500000 | 100000.00 | -64% | 557% | 40% | 90% |'* ]]
+	[[ $output == *'| 16 | 1.400000 | 214285.71 | 0.500000 | 600000.00 | -64% | 557% | 40% | 90% |'* ]]
 	[[ $output != *gate:* ]]
 }
 

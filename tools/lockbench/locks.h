@@ -80,14 +80,11 @@ static always_inline void ticket_unlock(struct lock *l)
 	__atomic_store_n(&l->serving, next, __ATOMIC_RELEASE);
 }
 
+/* Who waits here sleeps, and may come back without the request. */
 static always_inline void mutex_lock(struct lock *l, bool ext)
 {
 	if (ext)
 		holdfast_slice_begin();
-	if (pthread_mutex_trylock(&l->mutex) == 0)
-		return;
-	if (ext)
-		holdfast_slice_end();
 	pthread_mutex_lock(&l->mutex);
 	if (ext)
 		holdfast_slice_begin();
