@@ -28,8 +28,9 @@ guest_trace() {
 }
 
 # guest_one_grant: an extension, its end by a yield and the switch that follows,
-# as "MICROSECONDS EVENT ARGUMENTS". A busy host stops emulated CPUs, so rather
-# one that did not take longer than it may, by the guest's clock.
+# as "MICROSECONDS EVENT ARGUMENTS", from one CPU's trace. A busy host stops
+# emulated CPUs, so rather one that did not take longer than it may, by the
+# guest's clock.
 guest_one_grant() {
 	awk '
 	!match($0, / \[[0-9]+\] [^ ]+ +[0-9.]+: /) { next }
@@ -55,7 +56,7 @@ guest_one_grant() {
 		}
 		text = ""
 	}
-	END { if (found) print found }' "$TRACE/per_cpu/cpu1/trace"
+	END { if (found) print found }' "$1"
 }
 
 # guest_rt_view: of a SCHED_FIFO task of priority 80, which the trace calls 19:
@@ -100,7 +101,7 @@ guest_rt() {
 }
 
 guest_main() {
-	local cpus
+	local cpus cpu
 
 	cpus=$(nproc)
 	echo "## note $(uname -r), $cpus CPUs"
@@ -116,8 +117,10 @@ guest_main() {
 	guest_stats | sed 's/^/# stats /'
 	echo '## note trace ...'
 	guest_trace rseq/rseq_slice_{grant,end} sched/sched_switch
-	guest_lockbench --threads="$((cpus * 4))" --runs=1 --ext=on >/dev/null
-	guest_one_grant | sed 's/^/# trace /'
+	guest_lockbench --threads="$((cpus * 8))" --runs=2 --ext=on >/dev/null
+	for cpu in "$TRACE"/per_cpu/cpu*; do
+		guest_one_grant "$cpu/trace"
+	done | head -n 3 | sed 's/^/# trace /'
 	echo '## note a real-time task among lock holders ...'
 	guest_rt | sed 's/^/# rt /'
 }
@@ -134,8 +137,8 @@ show_times() {
 		printf "  %7d  %7.3f  %7.3f  %7.2f  %10s\n", $3, $4, $6, $6 / $4,
 			$8 == "-" ? "" : sprintf("%.0f %%", $8) }'
 	cat <<-'EOT'
-	  off, on  time for all sections, median of 3 runs
-	  gap      what threads beyond one per CPU cost (off there less off here)
+	  off, on     time for all sections, median of 3 runs
+	  gap closed  of the time that more than one thread per CPU cost, what "on" saves
 	EOT
 }
 
@@ -156,6 +159,10 @@ show_counters() {
 }
 
 show_trace() {
+	grep -q '^# trace ' "$1" || {
+		printf '  None of those in the trace was given back in time\n'
+		return
+	}
 	printf '  One of them in the trace, in microseconds:\n'
 	sed -n 's/^# trace //p' "$1" | while read -r us event rest; do
 		[[ $event != sched_switch: ]] || rest=$(sed -E \
