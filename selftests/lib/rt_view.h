@@ -21,7 +21,8 @@
 
 static const char *const rt_events[] = {
 	"rseq/rseq_slice_grant", "rseq/rseq_slice_end", "sched/sched_wakeup",
-	"sched/sched_switch", "irq_vectors/local_timer_entry", NULL
+	"sched/sched_switch", "irq_vectors/local_timer_entry",
+	"irq_vectors/reschedule_entry", NULL
 };
 
 struct rt_view {
@@ -37,6 +38,7 @@ struct rt_view {
 		bool live;
 		bool queued;
 		int interrupts;		/* since the task was queued */
+		int enough;		/* to have switched to it */
 	} cpu[VIEW_CPUS];
 };
 
@@ -56,6 +58,8 @@ static inline void rt_view_wakeup(struct rt_view *v,
 	v->live_at_wake += v->cpu[cpu].live;
 	v->cpu[cpu].queued = true;
 	v->cpu[cpu].interrupts = 0;
+	/* Woken in an interrupt, or from another CPU that sends one. */
+	v->cpu[cpu].enough = e->cpu == cpu ? 0 : 1;
 }
 
 /* It may have been pushed to another CPU meanwhile. */
@@ -87,11 +91,11 @@ static inline void rt_view_event(struct rt_view *v,
 		v->cpu[e->cpu].live = true;
 	} else if (trace_is(e, "rseq_slice_end")) {
 		/*
-		 * The slice timer may fire in the interrupt that wakes the
-		 * task; in a later one the task has waited for it.
+		 * The slice timer may fire in the interrupt that makes the CPU
+		 * switch; if it does in a later one the task has waited.
 		 */
-		if (v->cpu[e->cpu].queued && v->cpu[e->cpu].interrupts &&
-		    trace_says(e, "expire"))
+		if (v->cpu[e->cpu].queued && trace_says(e, "expire") &&
+		    v->cpu[e->cpu].interrupts > v->cpu[e->cpu].enough)
 			v->ran_out_while_queued++;
 		v->revoked_while_queued += v->cpu[e->cpu].queued &&
 					   trace_says(e, "revoke");
@@ -100,7 +104,8 @@ static inline void rt_view_event(struct rt_view *v,
 		rt_view_wakeup(v, e);
 	} else if (trace_is(e, "sched_switch")) {
 		rt_view_switch(v, e);
-	} else if (trace_is(e, "local_timer_entry")) {
+	} else if (trace_is(e, "local_timer_entry") ||
+		   trace_is(e, "reschedule_entry")) {
 		v->cpu[e->cpu].interrupts++;
 	}
 }

@@ -152,6 +152,16 @@ static inline bool slice_hog_outlast(struct slice_env *env, int times)
 	return times <= 0;
 }
 
+/*
+ * For loops: @rounds, and more until something was seen @times. On a loaded
+ * host most grants run out before the holder gets to do anything with them.
+ */
+static inline bool slice_go_on(int done, int rounds, unsigned long times,
+			       unsigned long seen)
+{
+	return done < rounds || (seen < times && done < 50 * rounds);
+}
+
 /* How long a stress runs: short by default, DURATION seconds in a soak. */
 static inline long long stress_ns(void)
 {

@@ -8,59 +8,38 @@
 #include "slice_env.h"
 
 #define MAX_ROUNDS	6
-#define FEATURES	DEBUGFS_DIR "/sched/features"
 
 FIXTURE(fair)
 {
 	struct slice_env env;
-	bool had_hrtick;
 };
 
 FIXTURE_VARIANT(fair)
 {
 	unsigned int len;
 	unsigned long nsec;
-	bool hrtick;
 };
 
 FIXTURE_VARIANT_ADD(fair, longest)
 {
 	.len = RSEQ_SLICE_LEN,
 	.nsec = SLICE_NSEC_MAX,
-	.hrtick = false,
 };
 
 FIXTURE_VARIANT_ADD(fair, shortest)
 {
 	.len = RSEQ_SLICE_LEN,
 	.nsec = SLICE_NSEC_MIN,
-	.hrtick = false,
 };
 
 FIXTURE_VARIANT_ADD(fair, legacy)
 {
 	.len = RSEQ_LEGACY_LEN,
 	.nsec = SLICE_NSEC_MAX,
-	.hrtick = false,
-};
-
-/* Many more reschedules, each by a timer of the scheduler's own. */
-FIXTURE_VARIANT_ADD(fair, hrtick)
-{
-	.len = RSEQ_SLICE_LEN,
-	.nsec = SLICE_NSEC_MAX,
-	.hrtick = true,
 };
 
 FIXTURE_SETUP(fair)
 {
-	char features[4096] = "";
-
-	file_read(FEATURES, features, sizeof(features));
-	self->had_hrtick = strstr(features, "HRTICK") &&
-			   !strstr(features, "NO_HRTICK ");
-	ASSERT_TRUE(!variant->hrtick ||
-		    !file_write(FEATURES, "HRTICK"));
 	ASSERT_EQ(0, slice_env_open(&self->env, variant->len, NOISE_SPIN));
 	ASSERT_EQ(0, slice_set_nsec(variant->nsec));
 }
@@ -71,8 +50,6 @@ FIXTURE_TEARDOWN(fair)
 
 	EXPECT_TRUE(slice_stats_balanced(&s));
 	slice_env_close(&self->env);
-	if (variant->hrtick && !self->had_hrtick)
-		file_write(FEATURES, "NO_HRTICK");
 }
 
 static long long noise_cpu_ns(const struct noise *n)

@@ -79,7 +79,7 @@ TEST_F_TIMEOUT(ia32, yield, SLICE_TIMEOUT)
 	struct slice_stats s;
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 1, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		ended += int80(__NR_rseq_slice_yield);
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
@@ -93,15 +93,15 @@ TEST_F_TIMEOUT(ia32, yield, SLICE_TIMEOUT)
 
 TEST_F_TIMEOUT(ia32, abort, SLICE_TIMEOUT)
 {
-	struct slice_stats s;
+	struct slice_stats s = { 0 };
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 1, s.aborted); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		EXPECT_EQ(getpid(), int80(20));
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
+		s = slice_env_stats(&self->env);
 	}
-	s = slice_env_stats(&self->env);
 	EXPECT_EQ(0, s.yielded);
 	EXPECT_LT(0, s.aborted);
 	EXPECT_TRUE(slice_stats_balanced(&s));

@@ -92,7 +92,7 @@ TEST_F_TIMEOUT(legacy, grants, SLICE_TIMEOUT)
 	int i, ended = 0;
 
 	ASSERT_EQ(0, slice_enable());
-	for (i = 0; i < 20; i++) {
+	for (i = 0; slice_go_on(i, 20, 1, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		ended += slice_yield();
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));

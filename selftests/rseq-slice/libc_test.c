@@ -50,7 +50,7 @@ TEST_F_TIMEOUT(libc, grants, SLICE_TIMEOUT)
 
 	ASSERT_EQ(0, slice_enable());
 	EXPECT_EQ(1, slice_get());
-	for (i = 0; i < 20; i++) {
+	for (i = 0; slice_go_on(i, 20, 1, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		ended += slice_yield();
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));

@@ -104,7 +104,7 @@ TEST_F_TIMEOUT(rt, never_waits, 300)
 					  WAKES_PER_ROUND));
 		ASSERT_EQ(0, rt_view_add(v, &self->trace));
 	} while (++round < MAX_ROUNDS && (v->live_at_wake < ENOUGH_LIVE ||
-					  !v->revoked_while_queued));
+		 (variant->remote && !v->revoked_while_queued)));
 
 	TH_LOG("%lu wake-ups, %lu in a grant, %lu revoked, %lu ran out",
 	       v->wakes, v->live_at_wake, v->revoked_while_queued,
@@ -112,7 +112,8 @@ TEST_F_TIMEOUT(rt, never_waits, 300)
 	EXPECT_LE(WAKES_PER_ROUND / 2, v->wakes);
 	EXPECT_LT(0, v->grants);
 	EXPECT_LE(ENOUGH_LIVE, v->live_at_wake);
-	EXPECT_LT(0, v->revoked_while_queued);
+	/* On its own CPU, late timers may let both fire in one interrupt. */
+	EXPECT_TRUE(!variant->remote || v->revoked_while_queued > 0);
 	/*
 	 * From another CPU the wake-up is in the trace a little before this
 	 * CPU can know of it; a rule that is broken hits nearly all of them.

@@ -32,7 +32,7 @@ TEST_F_TIMEOUT(x32, yield, SLICE_TIMEOUT)
 	struct slice_stats s;
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 1, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		ended += x32_call(__NR_rseq_slice_yield);
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
@@ -48,15 +48,15 @@ TEST_F_TIMEOUT(x32, yield, SLICE_TIMEOUT)
 
 TEST_F_TIMEOUT(x32, other_calls_abort, SLICE_TIMEOUT)
 {
-	struct slice_stats s;
+	struct slice_stats s = { 0 };
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 1, s.aborted); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		EXPECT_EQ(getpid(), x32_call(__NR_getpid));
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
+		s = slice_env_stats(&self->env);
 	}
-	s = slice_env_stats(&self->env);
 	EXPECT_EQ(0, s.yielded);
 	EXPECT_LT(0, s.aborted);
 	EXPECT_TRUE(slice_stats_balanced(&s));

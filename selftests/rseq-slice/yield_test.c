@@ -72,7 +72,7 @@ TEST_F_TIMEOUT(yield, is_what_is_counted, SLICE_TIMEOUT)
 	long ret;
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 1, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		ret = slice_yield();
 		EXPECT_TRUE(ret == 0 || ret == 1);
@@ -92,7 +92,7 @@ TEST_F_TIMEOUT(yield, gives_up_the_cpu, SLICE_TIMEOUT)
 	unsigned long before;
 	int i, ended = 0, gave_up = 0;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; slice_go_on(i, ROUNDS, 3, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		before = READ_ONCE(self->env.noise->loops);
 		if (!slice_yield())
