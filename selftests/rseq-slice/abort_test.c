@@ -9,7 +9,6 @@
 #include "rseq_cs.h"
 #include "slice_env.h"
 
-#define TRAPS		100000
 #define PREEMPTIONS	50
 
 static unsigned long trapped;
@@ -29,30 +28,35 @@ FIXTURE_VARIANT(abort)
 {
 	unsigned int len;
 	bool enabled;
+	unsigned long traps;
 };
 
 FIXTURE_VARIANT_ADD(abort, available)
 {
 	.len = RSEQ_SLICE_LEN,
 	.enabled = false,
+	.traps = 10000,
 };
 
 FIXTURE_VARIANT_ADD(abort, enabled)
 {
 	.len = RSEQ_SLICE_LEN,
 	.enabled = true,
+	.traps = 100000,
 };
 
 FIXTURE_VARIANT_ADD(abort, legacy)
 {
 	.len = RSEQ_LEGACY_LEN,
 	.enabled = false,
+	.traps = 10000,
 };
 
 FIXTURE_VARIANT_ADD(abort, legacy_enabled)
 {
 	.len = RSEQ_LEGACY_LEN,
 	.enabled = true,
+	.traps = 10000,
 };
 
 FIXTURE_SETUP(abort)
@@ -72,10 +76,10 @@ TEST_F_TIMEOUT(abort, by_signal, 600)
 {
 	unsigned long i, missed = 0;
 
-	for (i = 0; i < TRAPS; i++)
+	for (i = 0; i < variant->traps; i++)
 		missed += rseq_cs_trap(self->env.rs) != -1;
 	EXPECT_EQ(0, missed);
-	EXPECT_EQ(TRAPS, trapped);
+	EXPECT_EQ(variant->traps, trapped);
 	EXPECT_EQ(0, self->env.rs->rseq_cs);
 }
 
