@@ -120,7 +120,8 @@ static inline void slice_require_state(unsigned int needs)
 	case SLICE_NO_RSEQ:
 		slice_end(KSFT_SKIP, "this kernel has no rseq (CONFIG_RSEQ)");
 	case SLICE_RSEQ_TAKEN:
-		slice_end(KSFT_SKIP, "libc owns the rseq registration: run with GLIBC_TUNABLES=glibc.pthread.rseq=0");
+		slice_end(KSFT_SKIP,
+			  "libc owns the rseq registration: run with GLIBC_TUNABLES=glibc.pthread.rseq=0");
 	case SLICE_UNKNOWN:
 		slice_end(KSFT_SKIP, "this kernel has no rseq time-slice extension (prctl 79: EINVAL)");
 	case SLICE_BROKEN:
@@ -131,7 +132,8 @@ static inline void slice_require_state(unsigned int needs)
 		return;
 	case SLICE_OFF:
 		if (needs & (NEED_ON | NEED_LEFT_OUT))
-			slice_end(KSFT_SKIP, "the extension is switched off (rseq_slice_ext= on the kernel command line)");
+			slice_end(KSFT_SKIP,
+				  "the extension is switched off (rseq_slice_ext= on the kernel command line)");
 		return;
 	case SLICE_ON:
 		if (needs & NEED_OFF)

@@ -95,7 +95,7 @@ static inline int trace_open(struct trace *t, const char *const *events)
 	t->file = NULL;
 	t->from_boot = trace_on_since_boot(events);
 	if (t->from_boot) {
-		strcpy(t->dir, TRACEFS_DIR);
+		snprintf(t->dir, sizeof(t->dir), "%s", TRACEFS_DIR);
 		return trace_write(t, "tracing_on", "0");
 	}
 	snprintf(t->dir, sizeof(t->dir), TRACEFS_DIR "/instances/holdfast-%d",

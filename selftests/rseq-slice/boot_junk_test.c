@@ -36,7 +36,7 @@ static int bad_values(void)
 
 	if (file_read("/proc/cmdline", text, sizeof(text)) <= 0)
 		return -1;
-	while ((word = strsep(&rest, " \n")))
+	while ((word = strsep(&rest, "\n ")))
 		if (!strncmp(word, OPTION "=", len) &&
 		    (!word[len] || !strchr("01yYnNoOtTfF", word[len])))
 			bad++;

@@ -19,14 +19,18 @@ struct shared {
 	unsigned long ones[MAX_CPUS * PER_CPU];
 };
 
-FIXTURE(stress)
-{
-	struct slice_stats before;
+struct crowd {
 	struct shared *shared;
 	struct noise *noise[MAX_CPUS];
 	pid_t holders[MAX_CPUS * PER_CPU];
-	long old_nsec;
 	int cpus;
+};
+
+FIXTURE(stress)
+{
+	struct slice_stats before;
+	struct crowd crowd;
+	long old_nsec;
 };
 
 /* What a holder does once it was granted, one thing after the other. */
@@ -73,19 +77,19 @@ static __noreturn void holder_run(unsigned long *ones, const int *stop, int cpu)
 }
 
 /* Processes of its own for one CPU; false if one cannot be started. */
-static bool fill_cpu(FIXTURE_DATA(stress) *self, int cpu)
+static bool fill_cpu(struct crowd *c, int cpu)
 {
-	int i, nr = self->cpus * PER_CPU;
+	int i, nr = c->cpus * PER_CPU;
 
-	self->noise[self->cpus] = noise_start(cpu, NOISE_WAKE);
-	if (!self->noise[self->cpus++])
+	c->noise[c->cpus] = noise_start(cpu, NOISE_WAKE);
+	if (!c->noise[c->cpus++])
 		return false;
 	for (i = nr; i < nr + PER_CPU; i++) {
-		self->holders[i] = fork_bound();
-		if (!self->holders[i])
-			holder_run(&self->shared->ones[i], &self->shared->stop,
+		c->holders[i] = fork_bound();
+		if (!c->holders[i])
+			holder_run(&c->shared->ones[i], &c->shared->stop,
 				   cpu);
-		if (self->holders[i] < 0)
+		if (c->holders[i] < 0)
 			return false;
 	}
 	return true;
@@ -93,30 +97,33 @@ static bool fill_cpu(FIXTURE_DATA(stress) *self, int cpu)
 
 FIXTURE_SETUP(stress)
 {
+	struct crowd *c = &self->crowd;
 	cpu_set_t set;
 	int cpu;
 
 	self->old_nsec = file_number(SLICE_NSEC_FILE);
 	ASSERT_EQ(0, slice_stats_read(&self->before));
-	self->shared = shared_page();
-	ASSERT_NE(NULL, self->shared);
+	c->shared = shared_page();
+	ASSERT_NE(NULL, c->shared);
 	ASSERT_LT(0, cpus_allowed(&set));
-	for (cpu = 0; cpu < CPU_SETSIZE && self->cpus < MAX_CPUS; cpu++)
-		ASSERT_TRUE(!CPU_ISSET(cpu, &set) || fill_cpu(self, cpu));
+	for (cpu = 0; cpu < CPU_SETSIZE && c->cpus < MAX_CPUS; cpu++)
+		ASSERT_TRUE(!CPU_ISSET(cpu, &set) || fill_cpu(c, cpu));
 }
 
 FIXTURE_TEARDOWN(stress)
 {
+	struct crowd *c = &self->crowd;
 	int i;
 
-	for (i = 0; i < self->cpus; i++)
-		noise_stop(self->noise[i]);
+	for (i = 0; i < c->cpus; i++)
+		noise_stop(c->noise[i]);
 	slice_set_nsec(self->old_nsec);
 }
 
 TEST_F_TIMEOUT(stress, adds_up, 86400)
 {
 	const long until = now_ms() + 2 * stress_ns() / 1000000;
+	struct crowd *c = &self->crowd;
 	unsigned long ones = 0;
 	struct slice_stats s;
 	int i, status;
@@ -127,12 +134,12 @@ TEST_F_TIMEOUT(stress, adds_up, 86400)
 		ASSERT_EQ(0, slice_set_nsec(SLICE_NSEC_MAX));
 		sleep_ns(20000000);
 	}
-	WRITE_ONCE(self->shared->stop, 1);
-	for (i = 0; i < self->cpus * PER_CPU; i++) {
-		ASSERT_EQ(self->holders[i],
-			  waitpid(self->holders[i], &status, 0));
+	WRITE_ONCE(c->shared->stop, 1);
+	for (i = 0; i < c->cpus * PER_CPU; i++) {
+		ASSERT_EQ(c->holders[i],
+			  waitpid(c->holders[i], &status, 0));
 		EXPECT_EQ(0, status);
-		ones += self->shared->ones[i];
+		ones += c->shared->ones[i];
 	}
 	s = slice_stats_since(&self->before);
 	TH_LOG("%lu grants: %lu yielded, %lu aborted, %lu ran out, %lu revoked",

@@ -47,13 +47,17 @@ static void end_by_itself(struct slice_env *env)
 	slice_wait_end(env);
 }
 
+struct counts {
+	unsigned long grants;
+	unsigned long ends;
+	unsigned long matching;
+};
+
 FIXTURE(reason)
 {
 	struct slice_env env;
 	struct trace trace;
-	unsigned long grants;
-	unsigned long ends;
-	unsigned long matching;
+	struct counts counts;
 };
 
 FIXTURE_VARIANT(reason)
@@ -100,16 +104,16 @@ FIXTURE_TEARDOWN(reason)
 	slice_env_close(&self->env);
 }
 
-static void count_events(FIXTURE_DATA(reason) *self, const char *word)
+static void count_events(struct counts *c, struct trace *t, const char *word)
 {
 	struct trace_event e;
 
-	while (trace_next(&self->trace, &e)) {
-		self->grants += trace_is(&e, GRANT);
+	while (trace_next(t, &e)) {
+		c->grants += trace_is(&e, GRANT);
 		if (!trace_is(&e, END))
 			continue;
-		self->ends++;
-		self->matching += trace_says(&e, word);
+		c->ends++;
+		c->matching += trace_says(&e, word);
 	}
 }
 
@@ -119,6 +123,7 @@ static void count_events(FIXTURE_DATA(reason) *self, const char *word)
  */
 TEST_F_TIMEOUT(reason, is_told_and_counted, SLICE_TIMEOUT)
 {
+	struct counts *c = &self->counts;
 	struct slice_stats s, before;
 	int i, round = 0;
 
@@ -130,15 +135,15 @@ TEST_F_TIMEOUT(reason, is_told_and_counted, SLICE_TIMEOUT)
 			variant->end(&self->env);
 		}
 		ASSERT_EQ(0, trace_stop(&self->trace));
-		count_events(self, variant->word);
-	} while (!self->matching && ++round < MAX_ROUNDS);
+		count_events(c, &self->trace, variant->word);
+	} while (!c->matching && ++round < MAX_ROUNDS);
 
 	s = slice_stats_since(&before);
-	EXPECT_LT(0, self->matching);
-	EXPECT_LE(GRANTS_PER_ROUND, self->grants);
-	EXPECT_EQ(self->grants, self->ends);
-	EXPECT_EQ(self->grants, s.granted);
-	EXPECT_EQ(self->matching,
+	EXPECT_LT(0, c->matching);
+	EXPECT_LE(GRANTS_PER_ROUND, c->grants);
+	EXPECT_EQ(c->grants, c->ends);
+	EXPECT_EQ(c->grants, s.granted);
+	EXPECT_EQ(c->matching,
 		  *(unsigned long *)((char *)&s + variant->counter));
 	EXPECT_TRUE(slice_stats_balanced(&s));
 }
