@@ -77,7 +77,9 @@ read_results() {
 }
 
 # boot_splats CONSOLE: of the boot itself, before the first test
-boot_splats() { sed '/holdfast-test:/,$d' "$1" | tr -d '\r' | splats; }
+boot_splats() {
+	[[ ! -f $1 ]] || sed '/holdfast-test:/,$d' "$1" | tr -d '\r' | splats
+}
 
 # guest_died TREE BOOT NAME LOG START: a result for the test that it took along,
 # or for all the rest if there was none

@@ -206,7 +206,7 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 	need_kernel
 	run vm --kernel "$KERNEL" --initrd empty.cpio -- true
 	[ "$status" -eq 90 ]
-	has "Unable to mount root"
+	has "Kernel panic"
 	gone
 }
 
