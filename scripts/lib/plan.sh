@@ -49,11 +49,11 @@ line_boots() {
 
 	append=$(key "$1" append)
 	smp=$(key "$1" smp 2)
-	configs=$(key "$1" configs "${append:+guest}")
-	models=$(key "$1" models "${append:+full}")
-	for config in $(tr , ' ' <<<"${configs:-$DEFAULT_CONFIGS}"); do
+	configs=$(key "$1" configs "$DEFAULT_CONFIGS")
+	models=$(key "$1" models "$DEFAULT_MODELS")
+	for config in ${configs//,/ }; do
 		if [[ $config == guest ]]; then
-			for model in $(tr , ' ' <<<"${models:-$DEFAULT_MODELS}"); do
+			for model in ${models//,/ }; do
 				printf '%s\n' "$config|$model|$smp|$append"
 			done
 		else
@@ -93,5 +93,8 @@ boot_name() {
 
 	IFS='|' read -r config model smp append <<<"$1"
 	[[ $smp == 2 ]] || model+="${model:+.}smp$smp"
+	# Long ones are cut and told apart by a sum.
+	[[ ${#append} -le 30 ]] ||
+		append=${append::20}~$(cksum <<<"$append" | cut -d ' ' -f 1)
 	printf '%s\n' "$config${model:+.$model}${append:+[$append]}"
 }

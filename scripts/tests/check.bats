@@ -209,7 +209,7 @@ got() {
 	mkdir -p selftests/t
 	cat >selftests/t/settings <<-'END'
 		timeout=5
-		#: off append=x=0 y=a,b
+		#: off configs=guest models=full append=x=0 y=a,b
 		#: off configs=rt append=x=0
 		#: one configs=guest models=none smp=4
 		#: noslice configs=guest-noslice soak
