@@ -10,7 +10,7 @@
 #define MAX_CPUS	8
 #define ROUND_MS	300
 #define MAX_ROUNDS	60
-#define ENOUGH_LIVE	3
+#define ENOUGH_LIVE	1
 
 struct holder {
 	pid_t pid;
