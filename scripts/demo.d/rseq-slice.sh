@@ -8,7 +8,7 @@
 # ---- in the guest ----------------------------------------------------------
 
 guest_lockbench() {
-	/opt/holdfast/tools/lockbench --sections=100000 --increments=200 \
+	/opt/holdfast/tools/lockbench --sections=200000 --increments=200 \
 		--tsv=- "$@"
 }
 
@@ -94,7 +94,7 @@ guest_rt() {
 	cyclictest -q -t 1 -a 1 -p 80 -i 1000 >/dev/null 2>&1 &
 	waker=$!
 	guest_lockbench --threads=2 --cpus=1 --runs=1 --ext=on \
-		--increments=2000 >/dev/null
+		--sections=100000 --increments=2000 >/dev/null
 	kill -INT "$waker"
 	wait "$waker" || true
 	guest_rt_view
@@ -117,7 +117,7 @@ guest_main() {
 	guest_stats | sed 's/^/# stats /'
 	echo '## note trace ...'
 	guest_trace rseq/rseq_slice_{grant,end} sched/sched_switch
-	guest_lockbench --threads="$((cpus * 8))" --runs=2 --ext=on >/dev/null
+	guest_lockbench --threads="$((cpus * 8))" --runs=1 --ext=on >/dev/null
 	for cpu in "$TRACE"/per_cpu/cpu*; do
 		guest_one_grant "$cpu/trace"
 	done | head -n 3 | sed 's/^/# trace /'
@@ -138,7 +138,7 @@ show_times() {
 			$8 == "-" ? "" : sprintf("%.0f %%", $8) }'
 	cat <<-'EOT'
 	  off, on     time for all sections, median of 3 runs
-	  gap closed  of the time that more than one thread per CPU cost, what "on" saves
+	  gap closed  of the time that threads beyond one per CPU cost, the part saved
 	EOT
 }
 
@@ -195,7 +195,7 @@ show() {
 	granted=$(stat_of sgrant "$1")
 	cat <<-EOT
 	rseq-slice: a lock holder whose time slice ends gets up to 50 us to leave
-	  One spinlock, $cpus CPUs, 100000 sections of 200 increments for all threads.
+	  One spinlock, $cpus CPUs, 200000 sections of 200 increments for all threads.
 	  slice_ext_nsec is 50000, the maximum, as emulated CPUs are slow; default 5000.
 
 	EOT
