@@ -165,24 +165,32 @@ contention_holders() {
 	printf '\n'
 }
 
-# contention_plot NAME TITLE DIGEST: one panel per lock
+# contention_plot NAME TITLE DIGEST: one panel per lock, all on the same scale
 contention_plot() {
-	local data=$RESULTS/$1.dat locks
+	local data=$RESULTS/$1.dat locks range
 
-	locks=$(awk '$1 == 50000 && !seen[$2]++ { print $2 }' <<<"$3" | xargs)
+	locks=$(awk '!seen[$2]++ { print $2 }' <<<"$3" | xargs)
+	range=$(awk '$4 != "-" { if ($4 > max) max = $4
+			if (!min || $6 < min) min = $6 }
+		END { print min / 1.5 ":" max * 3 }' <<<"$3")
 	printf '%s\n' "$3" >"$data"
 	plot "$1" <<-EOF
-	set multiplot layout 1,$(wc -w <<<"$locks") title '$2, slice_ext_nsec 50000'
+	set multiplot layout 1,$(wc -w <<<"$locks") \
+		title '$2: one global lock, by slice_ext_nsec' noenhanced
 	set logscale xy 2
+	set yrange [$range]
 	set grid
 	set xlabel 'threads'
 	set ylabel 'seconds'
-	set key top left
+	set key top left reverse Left samplen 2
 	do for [lock in "$locks"] {
 		set title lock
 		plot '< grep "^50000 '.lock.' " "$data"' using 3:4 \
-			with linespoints lw 2 title 'without extension', \
-			'' using 3:6 with linespoints lw 2 title 'with'
+			with linespoints lw 2 title 'off', \
+			'< grep "^5000 '.lock.' " "$data"' using 3:6 \
+			with linespoints lw 2 title 'on, 5000', \
+			'< grep "^50000 '.lock.' " "$data"' using 3:6 \
+			with linespoints lw 2 title 'on, 50000'
 	}
 	unset multiplot
 	EOF

@@ -112,6 +112,7 @@ path_plot() {
 	set ylabel 'series / base'
 	set grid y
 	set xtics rotate by -45
+	set rmargin 12
 	plot 1 with lines lc rgb 'black' notitle, \
 		'< grep -P "\\tinsn\\t" "$TSV.new" | grep -P "\\t(getppid|pingpong|fault|signal)\\."' \
 		using 6:xtic(2) lc rgb '#4878a8' notitle
