@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <holdfast/slice.h>
 
 #include "lockbench.h"
+#include "switches.h"
 
 void fail(int status, const char *format, ...)
 {
@@ -43,6 +46,16 @@ static int run_group(const struct options *o, enum lock_kind lock, int threads,
 	return count;
 }
 
+static void check_switches(void)
+{
+	volatile uint32_t *word = switches_open();
+
+	if (!word)
+		fprintf(stderr, "lockbench: preempted holders are not counted: "
+			"perf_event_open: %s\n", strerror(errno));
+	switches_close(word);
+}
+
 int main(int argc, char **argv)
 {
 	enum holdfast_slice_status status = holdfast_slice_query();
@@ -59,6 +72,8 @@ int main(int argc, char **argv)
 	if (o.variants[VARIANT_EXT] && !rep.available)
 		fprintf(stderr, "lockbench: ext runs go without extension: %s\n",
 			rep.extension);
+	if (o.measure)
+		check_switches();
 
 	results = calloc((size_t)LOCK_KINDS * o.thread_counts * o.runs *
 			 VARIANTS, sizeof(*results));

@@ -11,7 +11,7 @@
 #include "histogram.h"
 #include "lockbench.h"
 #include "locks.h"
-#include "preempt.h"
+#include "switches.h"
 
 #define STACK_SIZE	(64 * 1024)
 #define PAGE		4096
@@ -36,7 +36,7 @@ struct thread {
 	uint64_t sections;
 	uint64_t yields;
 	uint64_t preempted;
-	volatile uint64_t *preempt;
+	volatile uint32_t *switches;	/* see switches.h */
 	struct histogram *hold, *wait;	/* NULL without --measure */
 };
 
@@ -99,6 +99,7 @@ static always_inline void work(struct thread *t, enum lock_kind kind, bool ext,
 	const uint64_t increments = t->options->increments;
 	const uint64_t pause = t->options->outside;
 	uint64_t asked = 0, got = 0, left = 0;
+	uint32_t switches = 0;
 	bool more;
 
 	do {
@@ -107,12 +108,12 @@ static always_inline void work(struct thread *t, enum lock_kind kind, bool ext,
 		lock_acquire(&s->lock, kind, ext);
 		if (measure) {
 			got = __rdtsc();
-			if (t->preempt)
-				preempt_mark(t->preempt);
+			if (t->switches)
+				switches = *t->switches;
 		}
 		more = section(s, increments);
 		if (measure) {
-			if (t->preempt && preempt_happened(t->preempt) && more)
+			if (t->switches && *t->switches != switches && more)
 				t->preempted++;
 			left = __rdtsc();
 		}
@@ -155,10 +156,12 @@ static void *thread_main(void *arg)
 	struct thread *t = arg;
 
 	place_thread(t->options, t->index);
-	t->preempt = preempt_word();
+	if (t->options->measure)
+		t->switches = switches_open();
 	pthread_barrier_wait(t->start);
 	t->started = now();
 	t->work(t);
+	switches_close(t->switches);
 	return NULL;
 }
 
@@ -216,8 +219,9 @@ static void collect_measured(struct result *r, struct thread *threads)
 	}
 	summarise(&r->hold, threads[0].hold);
 	summarise(&r->wait, threads[0].wait);
-	r->preempted_known = threads[0].preempt;
+	r->preempted_known = true;
 	for (int i = 0; i < r->threads; i++) {
+		r->preempted_known &= !!threads[i].switches;
 		r->preempted += threads[i].preempted;
 		free(threads[i].hold);
 		free(threads[i].wait);
