@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The old bits of rseq::flags keep what 6.12 does with them: the thread that
- * sets one dies when its sequence aborts.
+ * sets one dies when its sequence aborts. No other bit does any harm.
  */
 #include <kselftest_harness.h>
 #include <signal.h>
@@ -74,6 +74,13 @@ FIXTURE_VARIANT_ADD(flags, no_restart_on_migrate)
 FIXTURE_VARIANT_ADD(flags, informational)
 {
 	.flags = RSEQ_SLICE_AVAILABLE | RSEQ_SLICE_ENABLED,
+	.deadly = false,
+};
+
+/* Nor may what a later kernel may say there. */
+FIXTURE_VARIANT_ADD(flags, undefined)
+{
+	.flags = 1 << 3 | 1 << 6 | 1U << 31,
 	.deadly = false,
 };
 
