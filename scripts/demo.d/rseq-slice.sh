@@ -147,7 +147,7 @@ show_holders() {
 	on && $3 == "base" { off = $8 }
 	on && $3 == "ext" {
 		printf "  Holders preempted inside the section, %d threads: " \
-			"%d off, %d on\n", $2, off, $8 }' "$1"
+			"%s off, %s on\n", $2, off, $8 }' "$1"
 }
 
 show_counters() {
