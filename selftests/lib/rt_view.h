@@ -5,7 +5,8 @@
  * A "waker" is a real-time process that sleeps and wakes on the holder's CPU.
  * The view follows the trace from each wake-up to the switch to the task: in
  * between nothing may be granted on that CPU, and a grant that was live has to
- * be revoked at once. Time plays no part in it, only the order of events.
+ * be revoked at once: an interrupt that finds the CPU with no reschedule due
+ * shows that it went back to the holder. Time plays no part in it.
  */
 #ifndef HOLDFAST_RT_VIEW_H
 #define HOLDFAST_RT_VIEW_H
@@ -32,13 +33,11 @@ struct rt_view {
 	unsigned long live_at_wake;
 	unsigned long granted_while_queued;
 	unsigned long revoked_while_queued;
-	unsigned long ran_out_while_queued;
+	unsigned long waited;
 	bool running;
 	struct {
 		bool live;
 		bool queued;
-		int interrupts;		/* since the task was queued */
-		int enough;		/* to have switched to it */
 	} cpu[VIEW_CPUS];
 };
 
@@ -57,9 +56,6 @@ static inline void rt_view_wakeup(struct rt_view *v,
 	v->wakes++;
 	v->live_at_wake += v->cpu[cpu].live;
 	v->cpu[cpu].queued = true;
-	v->cpu[cpu].interrupts = 0;
-	/* Woken in an interrupt, or from another CPU that sends one. */
-	v->cpu[cpu].enough = e->cpu == cpu ? 0 : 1;
 }
 
 /* It may have been pushed to another CPU meanwhile. */
@@ -90,13 +86,6 @@ static inline void rt_view_event(struct rt_view *v,
 		v->granted_while_queued += v->cpu[e->cpu].queued;
 		v->cpu[e->cpu].live = true;
 	} else if (trace_is(e, "rseq_slice_end")) {
-		/*
-		 * The slice timer may fire in the interrupt that makes the CPU
-		 * switch; if it does in a later one the task has waited.
-		 */
-		if (v->cpu[e->cpu].queued && trace_says(e, "expire") &&
-		    v->cpu[e->cpu].interrupts > v->cpu[e->cpu].enough)
-			v->ran_out_while_queued++;
 		v->revoked_while_queued += v->cpu[e->cpu].queued &&
 					   trace_says(e, "revoke");
 		v->cpu[e->cpu].live = false;
@@ -106,7 +95,7 @@ static inline void rt_view_event(struct rt_view *v,
 		rt_view_switch(v, e);
 	} else if (trace_is(e, "local_timer_entry") ||
 		   trace_is(e, "reschedule_entry")) {
-		v->cpu[e->cpu].interrupts++;
+		v->waited += v->cpu[e->cpu].queued && !trace_need_resched(e);
 	}
 }
 

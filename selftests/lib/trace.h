@@ -34,6 +34,7 @@ struct trace {
 
 struct trace_event {
 	int cpu;
+	char flags[8];
 	double seconds;
 	char name[48];
 	char args[320];
@@ -152,8 +153,8 @@ static inline bool trace_parse(const char *line, struct trace_event *e)
 	if (line[0] == '#' || !at)
 		return false;
 	e->args[0] = '\0';
-	return sscanf(at, " [%d] %*s %lf: %47[^:]: %319[^\n]", &e->cpu,
-		      &e->seconds, e->name, e->args) >= 3;
+	return sscanf(at, " [%d] %7s %lf: %47[^:]: %319[^\n]", &e->cpu,
+		      e->flags, &e->seconds, e->name, e->args) >= 4;
 }
 
 static inline bool trace_next(struct trace *t, struct trace_event *e)
@@ -169,6 +170,12 @@ static inline bool trace_next(struct trace *t, struct trace_event *e)
 static inline bool trace_is(const struct trace_event *e, const char *name)
 {
 	return !strcmp(e->name, name);
+}
+
+/* Whether the CPU was about to reschedule: 'N', 'n' or 'p', else '.'. */
+static inline bool trace_need_resched(const struct trace_event *e)
+{
+	return e->flags[0] && strchr("Nnp", e->flags[1]);
 }
 
 static inline bool trace_says(const struct trace_event *e, const char *text)

@@ -84,16 +84,16 @@ TEST_F_TIMEOUT(migrate, running_holder, 300)
 	ASSERT_EQ(0, rt_view_add(v, &self->trace));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 
-	TH_LOG("%lu stopper wake-ups, %lu in a grant, %lu revoked, %lu ran out",
+	TH_LOG("%lu stopper wake-ups, %lu in a grant, %lu revoked, %lu waited",
 	       v->wakes, v->live_at_wake, v->revoked_while_queued,
-	       v->ran_out_while_queued);
+	       v->waited);
 	EXPECT_EQ(MOVES, self->mover->moves);
 	EXPECT_EQ(0, self->mover->failed);
 	EXPECT_LT(0, v->grants);
 	EXPECT_LT(0, v->wakes);
 	/* Woken from another CPU: see rt_wake_test. */
 	EXPECT_GE(v->wakes / 10, v->granted_while_queued);
-	EXPECT_GE(v->wakes / 10, v->ran_out_while_queued);
+	EXPECT_GE(v->wakes / 10, v->waited);
 }
 
 SLICE_TEST_MAIN(NEED_GRANTS | NEED_TRACE | NEED_2_CPUS)

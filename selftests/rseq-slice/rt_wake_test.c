@@ -8,8 +8,9 @@
 #include "rt_view.h"
 
 #define WAKES_PER_ROUND	100
-#define MAX_ROUNDS	40
 #define ENOUGH_LIVE	3
+/* How long to wait for chance to bring wake-ups into grants. */
+#define PATIENCE_MS	40000
 
 FIXTURE(rt)
 {
@@ -95,31 +96,30 @@ static bool hog_for_wakes(struct slice_env *env, struct waker *w,
 
 TEST_F_TIMEOUT(rt, never_waits, 300)
 {
+	const long until = now_ms() + PATIENCE_MS;
 	struct rt_view *v = &self->view;
-	int round = 0;
 
 	do {
 		ASSERT_EQ(0, trace_start(&self->trace));
 		ASSERT_TRUE(hog_for_wakes(&self->env, self->waker,
 					  WAKES_PER_ROUND));
 		ASSERT_EQ(0, rt_view_add(v, &self->trace));
-	} while (++round < MAX_ROUNDS && (v->live_at_wake < ENOUGH_LIVE ||
+	} while (now_ms() < until && (v->live_at_wake < ENOUGH_LIVE ||
 		 (variant->remote && !v->revoked_while_queued)));
 
-	TH_LOG("%lu wake-ups, %lu in a grant, %lu revoked, %lu ran out",
+	TH_LOG("%lu wake-ups, %lu in a grant, %lu revoked, %lu waited",
 	       v->wakes, v->live_at_wake, v->revoked_while_queued,
-	       v->ran_out_while_queued);
+	       v->waited);
 	EXPECT_LE(WAKES_PER_ROUND / 2, v->wakes);
 	EXPECT_LT(0, v->grants);
-	EXPECT_LE(ENOUGH_LIVE, v->live_at_wake);
-	/* On its own CPU, late timers may let both fire in one interrupt. */
+	/* A timer cannot aim at grants, and may fire with theirs at once. */
 	EXPECT_TRUE(!variant->remote || v->revoked_while_queued > 0);
 	/*
 	 * From another CPU the wake-up is in the trace a little before this
 	 * CPU can know of it; a rule that is broken hits nearly all of them.
 	 */
 	EXPECT_GE(variant->remote ? v->wakes / 10 : 0, v->granted_while_queued);
-	EXPECT_GE(v->wakes / 10, v->ran_out_while_queued);
+	EXPECT_GE(variant->remote ? v->wakes / 10 : 0, v->waited);
 }
 
 /* The denied request is taken back: the holder has to ask anew. */
