@@ -75,6 +75,20 @@ TEST_F_TIMEOUT(legacy, opt_out, SLICE_TIMEOUT)
 	EXPECT_EQ(USER_CTRL, slice_ctrl(self->env.rs));
 }
 
+/* Who registers the area next may know nothing of flags. */
+TEST_F(legacy, unregistered_while_enabled)
+{
+	ASSERT_EQ(0, slice_enable());
+	ASSERT_EQ(0, rseq_unregister(self->env.rs, RSEQ_LEGACY_LEN));
+	self->env.len = 0;
+	EXPECT_EQ(USER_FLAGS, self->env.rs->flags);
+
+	ASSERT_EQ(0, rseq_register(self->env.rs, RSEQ_LEGACY_LEN, 0));
+	self->env.len = RSEQ_LEGACY_LEN;
+	EXPECT_EQ(0, slice_get());
+	EXPECT_EQ(USER_FLAGS, self->env.rs->flags);
+}
+
 TEST_F(legacy, again)
 {
 	int i;
