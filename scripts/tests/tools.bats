@@ -155,6 +155,20 @@ area_is() {
 	status_of '0 -16 0 0' 0 6 0 - foreign
 }
 
+@test "own area: a kernel that wants a larger one is refused" {
+	local wants
+
+	for wants in '-DFEATURE_SIZE=65' '-DFEATURE_SIZE=33 -DFEATURE_ALIGN=128'; do
+		# shellcheck disable=SC2086
+		compile gcc -O2 $wants -o slice-status "$TOOLS/tests/slice-status.c"
+		GLIBC_TUNABLES=glibc.pthread.rseq=0 \
+			status_of '8 -38 0 0' 0 6 0 -
+	done
+	compile gcc -O2 -DFEATURE_SIZE=64 -o slice-status \
+		"$TOOLS/tests/slice-status.c"
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 status_of '0 0 0 1' 0 6 0 -
+}
+
 @test "example works on this kernel, and is silent but for the reason" {
 	run --separate-stderr "$BIN/slice-example"
 	[ "$status" -eq 0 ]

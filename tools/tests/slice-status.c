@@ -20,7 +20,10 @@
 #include <sys/prctl.h>
 
 #ifdef FEATURE_SIZE	/* what the kernel tells in the auxiliary vector */
-#define getauxval(type) ((void)(type), FEATURE_SIZE)
+#ifndef FEATURE_ALIGN
+#define FEATURE_ALIGN 64
+#endif
+#define getauxval(type) ((type) == 27 ? FEATURE_SIZE : FEATURE_ALIGN)
 #endif
 #include <holdfast/slice.h>
 

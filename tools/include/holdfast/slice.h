@@ -36,6 +36,11 @@
  * The bytes 28 to 31 of the area (slice_ctrl) then belong to this header and
  * the kernel.
  *
+ * Such an area must not be unmapped while it is registered: the kernel would
+ * kill the thread by SIGSEGV. A detached thread whose libc frees thread-local
+ * storage before the exit system call, e.g. musl's, therefore has to call
+ * holdfast_slice_disable() before it ends.
+ *
  * Threads: everything here acts on the calling thread only, and needs no
  * locking. New threads start without the extension; a child of fork() inherits
  * it. begin and end are async-signal-safe, the rest is not. Executable and shared
@@ -72,7 +77,8 @@ enum holdfast_slice_status {
 	HOLDFAST_SLICE_OFF,		/* switched off at boot or compiled out */
 	HOLDFAST_SLICE_LIBC_AREA,	/* libc's area is refused as too short */
 	HOLDFAST_SLICE_FOREIGN,		/* another library registered rseq */
-	HOLDFAST_SLICE_ERROR		/* unexpected error, e.g. from seccomp */
+	HOLDFAST_SLICE_ERROR,		/* unexpected error, e.g. from seccomp */
+	HOLDFAST_SLICE_TOO_NEW		/* kernel wants more than the own area */
 };
 
 /* One sentence without full stop for @status; never NULL, not to be freed. */
@@ -96,6 +102,9 @@ holdfast_slice_strstatus(enum holdfast_slice_status status)
 		       "try GLIBC_TUNABLES=glibc.pthread.rseq=0";
 	case HOLDFAST_SLICE_FOREIGN:
 		return "another library has registered rseq for this thread";
+	case HOLDFAST_SLICE_TOO_NEW:
+		return "the kernel wants a larger rseq area than this program "
+		       "has; build it with a newer holdfast/slice.h";
 	case HOLDFAST_SLICE_ERROR:
 		break;
 	}
@@ -118,6 +127,7 @@ holdfast_slice_strstatus(enum holdfast_slice_status status)
 #define HOLDFAST_SLICE_SIG_		0x53053053L	/* RSEQ_SIG, as libc */
 #define HOLDFAST_SLICE_ENOTSUPP_	524	/* kernel-internal ENOTSUPP */
 #define HOLDFAST_SLICE_AT_SIZE_		27	/* AT_RSEQ_FEATURE_SIZE */
+#define HOLDFAST_SLICE_AT_ALIGN_	28	/* AT_RSEQ_ALIGN */
 #define HOLDFAST_SLICE_LEN_MIN_		33	/* covers slice_ctrl */
 #define HOLDFAST_SLICE_LEN_LIBC_	32	/* glibc 2.35 to 2.40 */
 
@@ -213,6 +223,15 @@ static inline long holdfast_slice_own_len_(void)
 					     : HOLDFAST_SLICE_LEN_MIN_;
 }
 
+/* Otherwise the kernel would write beyond the area, or refuse it. */
+static inline int holdfast_slice_own_fits_(void)
+{
+	const long size = sizeof(struct holdfast_slice_area_);
+
+	return holdfast_slice_own_len_() <= size &&
+	       (long)getauxval(HOLDFAST_SLICE_AT_ALIGN_) <= size;
+}
+
 /*
  * "Not supported" on a thread with libc's 32 bytes has two meanings: off, or
  * too short an area (mainline 7.x). A thread without registration tells them
@@ -282,11 +301,13 @@ static inline enum holdfast_slice_status holdfast_slice_query(void)
 		if (ret < 0 && ret != -ENXIO)
 			return holdfast_slice_reason_(ret);
 	}
+	if (holdfast_slice_libc_owns_() || holdfast_slice_own_.cpu_id >= 0)
+		return HOLDFAST_SLICE_OK;
 	/* ENXIO: not registered, so enable can do that. */
-	if (ret != -ENXIO && !holdfast_slice_libc_owns_() &&
-	    holdfast_slice_own_.cpu_id < 0)
+	if (ret != -ENXIO)
 		return HOLDFAST_SLICE_FOREIGN;
-	return HOLDFAST_SLICE_OK;
+	return holdfast_slice_own_fits_() ? HOLDFAST_SLICE_OK
+					  : HOLDFAST_SLICE_TOO_NEW;
 }
 
 /* The -errno that enable and disable return for @status. */
@@ -332,7 +353,8 @@ static inline int holdfast_slice_unregister_(void)
  * holdfast_slice_enable - let begin and end of the calling thread take effect
  *
  * Returns 0, also when it is enabled already, or
- *	-ENOSYS		no support in the kernel or for the architecture
+ *	-ENOSYS		no support in the kernel or for the architecture, or
+ *			the kernel wants a larger area than this header's
  *	-EOPNOTSUPP	switched off at boot or compiled out
  *	-EBUSY		a registration by libc or another library is in the way
  *	-EPERM		refused, e.g. by a seccomp filter
