@@ -5,48 +5,53 @@
 # (series) in one guest, alternating. Parallel emulation, so times are noisy and
 # nothing is gated: medians and spread.
 
+# Up to one thread per CPU runs are short, and a difference of 2 % matters.
+CONTENTION_RUNS_FEW=15
 CONTENTION_RUNS=5
-# Per run, all threads together: some hundred time slices.
-CONTENTION_SECTIONS=300000
+# Per run, all threads together: some dozen time slices. Each holder preempted
+# costs a time slice of every waiter, so 128 threads take seconds.
+CONTENTION_SECTIONS=100000
 CONTENTION_INCREMENTS=200
 # A ticket lock hands over to a thread that may not run. Its waiters have to
 # yield, and still a section takes milliseconds.
-CONTENTION_TICKET_SECTIONS=1000
-CONTENTION_TICKET="--sections=$CONTENTION_TICKET_SECTIONS --spin=100 --runs=3"
+CONTENTION_TICKET_SECTIONS=500
+CONTENTION_TICKET="--sections=$CONTENTION_TICKET_SECTIONS --spin=100"
 
 # vCPUs: 2, as more than the host has would preempt each other
 contention_cpus() { echo 2; }
 
-# contention_threads CPUS: 1/2 to 64 times the CPUs
+# contention_threads FROM TO: doubling
 contention_threads() {
 	local t list=
 
-	for ((t = $1 / 2; t <= $1 * 64; t *= 2)); do
+	for ((t = $1; t <= $2; t *= 2)); do
 		list+=,$t
 	done
 	printf '%s\n' "${list#,}"
 }
 
-# The command in the guest. Ends in one TSV per lock and slice under a heading.
+# contention_script CPUS: the command in the guest, 1/2 to 64 threads per CPU. It
+# prints TSV, and in front of each heading the slice.
 contention_script() {
+	local few many
+
+	few=$(contention_threads $(($1 / 2)) "$1")
+	many=$(contention_threads $(($1 * 2)) $(($1 * 64)))
 	cat <<-EOF
 	set -e
+	bench() {
+		echo "# slice \$slice"
+		/opt/holdfast/tools/lockbench --sections=$CONTENTION_SECTIONS \
+			--increments=$CONTENTION_INCREMENTS --tsv=- "\$@"
+	}
 	for slice in 50000 5000; do
 		echo \$slice >/sys/kernel/debug/rseq/slice_ext_nsec
 		for lock in tas pthread "ticket $CONTENTION_TICKET"; do
-			echo "# slice \$slice"
-			/opt/holdfast/tools/lockbench --runs=$CONTENTION_RUNS \
-				--sections=$CONTENTION_SECTIONS \
-				--increments=$CONTENTION_INCREMENTS \
-				--threads=$(contention_threads "$(contention_cpus)") \
-				--tsv=- --locks=\$lock
+			bench --runs=$CONTENTION_RUNS_FEW --threads=$few --locks=\$lock
+			bench --runs=$CONTENTION_RUNS --threads=$many --locks=\$lock
 		done
-		echo "# slice \$slice"
 		echo "# measured"
-		/opt/holdfast/tools/lockbench --runs=1 --measure \
-			--sections=$CONTENTION_SECTIONS \
-			--increments=$CONTENTION_INCREMENTS \
-			--threads=$(contention_threads "$(contention_cpus)") --tsv=-
+		bench --runs=1 --measure --threads=$few,$many
 	done
 	grep ^s /sys/kernel/debug/rseq/stats | sed 's/^/# stats /'
 	EOF
@@ -55,12 +60,12 @@ contention_script() {
 collect() {
 	local config
 	local -x SMP ICOUNT='' APPEND=
-	local GUEST_LIMIT=900
+	local GUEST_LIMIT=1500
 
 	SMP=$(contention_cpus)
 	make -s -C "$ROOT/tools" STATIC=1 >&2
 	for config in guest rt; do
-		guest "$1" "$config" series "$config" bash -c "$(contention_script)"
+		guest "$1" "$config" series "$config" bash -c "$(contention_script "$SMP")"
 	done
 	printf 'smp: %s\n' "$SMP" >>"$1/meta"
 }
@@ -92,8 +97,13 @@ contention_digest() {
 		return m == "-" ? m : sprintf("%.0f",
 			(s[key, count[key]] - s[key, 1]) / m * 100)
 	}
-	/^# slice / { split($0, word, " "); slice = word[3]; measured = 0 }
-	/^# measured/ { measured = 1 }
+	/^# measured/ { coming = 1 }
+	/^# slice / {
+		split($0, word, " ")
+		slice = word[3]
+		measured = coming
+		coming = 0
+	}
 	measured || $2 !~ /^[0-9]+$/ { next }
 	{
 		group = slice SUBSEP $1 SUBSEP $2
@@ -154,8 +164,13 @@ contention_holders() {
 		'| Threads | base preempted | ext preempted | ext yielded | base wait p99.9 (us) | ext wait p99.9 (us) |' \
 		'|---:|---:|---:|---:|---:|---:|'
 	awk -F'\t' '
-	/^# slice / { split($0, word, " "); slice = word[3]; measured = 0 }
-	/^# measured/ { measured = 1 }
+	/^# measured/ { coming = 1 }
+	/^# slice / {
+		split($0, word, " ")
+		slice = word[3]
+		measured = coming
+		coming = 0
+	}
 	!measured || slice != 50000 || $2 !~ /^[0-9]+$/ { next }
 	$3 == "base" { preempted = $8; wait = $21 }
 	$3 == "ext" {
