@@ -8,6 +8,20 @@ SELFTESTS=${SELFTESTS:-$ROOT/selftests}
 DEFAULT_CONFIGS=guest,rt,debug,rt-debug
 DEFAULT_MODELS=none,voluntary,full
 
+# check_topic [TOPIC]: stops if there are no tests of that topic
+check_topic() {
+	local topic topics=()
+
+	for topic in "$SELFTESTS"/*/; do
+		topic=$(basename "$topic")
+		[[ $topic != lib ]] || continue
+		[[ ${1:-$topic} != "$topic" ]] || return 0
+		topics+=("$topic")
+	done
+	die -s "$EX_USAGE" \
+		"no tests of a topic '$1'; there are those of: ${topics[*]}"
+}
+
 # all_tests [TOPIC]: TOPIC/TEST of every built one
 all_tests() {
 	local topic=${1:-}

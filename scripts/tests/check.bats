@@ -205,6 +205,21 @@ got() {
 
 # --- plan and verdicts
 
+@test "TOPIC= without tests: a usage error before anything starts" {
+	local topic
+
+	mkdir -p selftests/u
+	for topic in junk lib . '*' '../x' '[t]' $'t\nu'; do
+		TOPIC=$topic run timeout 10 "$HERE/scripts/check"
+		[ "$status" -eq 64 ]
+		has "no tests of a topic '$topic'; there are those of: t u"
+		TOPIC=$topic DURATION=1s run timeout 10 "$HERE/scripts/soak"
+		[ "$status" -eq 64 ]
+	done
+	with_lib check_topic t
+	with_lib check_topic ''
+}
+
 @test "plan: boots of a test, by its settings" {
 	mkdir -p selftests/t
 	cat >selftests/t/settings <<-'END'
