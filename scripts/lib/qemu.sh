@@ -109,12 +109,13 @@ start_qemu() {
 			awk '{ print "ROWS=" $1, "COLUMNS=" $2 }')"
 	fi
 	numa_args
+	# Within an option QEMU takes a doubled comma for one that is meant.
 	command=("$QEMU" -nodefaults -no-user-config -display none -no-reboot
 		-M "$MACHINE" -cpu "$CPU" "${ACCEL_ARGS[@]}" "${NUMA_ARGS[@]}"
 		-kernel "$KERNEL" -initrd "$WORK/initrd" -append "$append"
-		-chardev "file,id=console,path=$LOG.console"
-		-chardev "stdio,id=command,signal=off,logfile=$LOG.output"
-		-chardev "file,id=status,path=$STATUS"
+		-chardev "file,id=console,path=${LOG//,/,,}.console"
+		-chardev "stdio,id=command,signal=off,logfile=${LOG//,/,,}.output"
+		-chardev "file,id=status,path=${STATUS//,/,,}"
 		-serial chardev:console -serial chardev:command
 		-serial chardev:status)
 	printf '%q ' "${command[@]}" >"$LOG.qemu"

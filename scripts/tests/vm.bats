@@ -75,6 +75,47 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 	has "no COMMAND"
 }
 
+@test "usage: values out of range" {
+	local bad
+
+	for bad in MEM=junk MEM=0 MEM=1M MEM=-1G MEM=1E $'MEM=1G\n1G' SMP=0 SMP=65 \
+		SMP=300 SMP=99999999999999999999999999 ICOUNT=2 ICOUNT=yes; do
+		run env "$bad" QEMU=true "$HERE/scripts/vm" --log "$LOG" \
+			--kernel none -- true </dev/null
+		[ "$status" -eq 64 ]
+		has "${bad%%=*}= is"
+	done
+	QEMU=true run vm --timeout 12345678 --kernel none -- true
+	[ "$status" -eq 64 ]
+	QEMU=true run vm --log "$BATS_TEST_TMPDIR/none/log" --kernel none -- true
+	[ "$status" -eq 64 ]
+	has "--log: no directory $BATS_TEST_TMPDIR/none"
+	# The largest and smallest get as far as to the missing kernel.
+	for bad in MEM=64M MEM=1.5G SMP=64 ICOUNT=0 ICOUNT= MEM=; do
+		run env "$bad" QEMU=true "$HERE/scripts/vm" --timeout 9999999 \
+			--log "$LOG" --kernel none -- true </dev/null
+		[ "$status" -eq 95 ]
+	done
+}
+
+@test "a comma in a path is not the end of a QEMU option" {
+	local dir=$BATS_TEST_TMPDIR/a,b
+
+	mkdir "$dir" "$dir/tmp"
+	# a header is all that is looked at before QEMU starts
+	head -c 4096 /dev/zero >header.img
+	printf HdrS | dd of=header.img bs=1 seek=514 conv=notrunc status=none
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/args"\n' "$dir" >"$dir/qemu"
+	chmod 755 "$dir/qemu"
+	TMPDIR=$dir/tmp QEMU=$dir/qemu ACCEL=tcg run vm --kernel header.img \
+		--initrd exits.cpio --log "$dir/log" -- true
+	[ "$status" -eq 91 ]
+	grep -qxF "file,id=console,path=${dir//,/,,}/log.console" "$dir/args"
+	grep -qF ",logfile=${dir//,/,,}/log.output" "$dir/args"
+	grep -qF "file,id=status,path=${dir//,/,,}/tmp/" "$dir/args"
+	[ -f "$dir/log.console" ]
+}
+
 @test "QEMU is not installed" {
 	QEMU=no-such-qemu run vm --kernel "$KERNEL" -- true
 	[ "$status" -eq 94 ]
