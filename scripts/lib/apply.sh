@@ -5,12 +5,24 @@
 # the touched files first; the tree sees only a result that is known to be whole.
 # What a tree carries is judged by the content of those files alone.
 
+# no_detour TREE FILE: stops if a symlink would lead from FILE's path elsewhere
+no_detour() {
+	local part=$2
+
+	while [[ $part == */* ]]; do
+		part=${part%/*}
+		[[ ! -L $1/$part ]] ||
+			die -s "$EX_DATA" "$1/$part is not a directory but a symlink"
+	done
+}
+
 # scratch_copy TREE DIR FILE...: copies of TREE's files, those that exist
 scratch_copy() {
 	local tree=$1 dir=$2 file have=()
 
 	shift 2
 	for file; do
+		no_detour "$tree" "$file"
 		if [[ -L $tree/$file || ( -e $tree/$file && ! -f $tree/$file ) ]]; then
 			die -s "$EX_DATA" "$tree/$file is not a regular file"
 		fi
@@ -121,6 +133,9 @@ refuse() {
 	say "$KDIR is not Linux $KERNEL_VERSION as far as the series touches it;" \
 	    "first file that differs: ${DIFFER[0]}; all of them:"
 	printf '  %s\n' "${DIFFER[@]}" >&2
+	! grep -qs $'\r$' "$WORK/base/${DIFFER[0]}" ||
+		say "${DIFFER[0]} has CRLF line endings, the series needs LF as in" \
+			"the release; in git see core.autocrlf"
 	if [[ ${#CARRIED[@]} -eq 0 ]]; then
 		mapfile -t PATCH_LIST < <(patches_of "${CHOSEN[@]}")
 		apply_dir "$WORK/base" "${PATCH_LIST[@]}" &&
@@ -159,7 +174,7 @@ do_apply() {
 }
 
 do_unapply() {
-	local topic rest=()
+	local topic out=() rest=() wanted=" ${NAMED[*]:-${CHOSEN[*]}} "
 
 	inspect
 	mine || refuse
@@ -168,9 +183,17 @@ do_unapply() {
 		return
 	fi
 	for topic in "${CARRIED[@]}"; do
-		includes "$NAMING ${CHOSEN[*]}" "$topic" || rest+=("$topic")
+		if includes "$wanted" "$topic"; then
+			out+=("$topic")
+		elif [[ $topic != "$NAMING" ]]; then
+			rest+=("$topic")
+		fi
 	done
 	[[ ${#rest[@]} -eq 0 ]] || rest=("$NAMING" "${rest[@]}")
+	if [[ ${#out[@]} -eq 0 || ${rest[*]} == "${CARRIED[*]}" ]]; then
+		say "$KDIR carries ${CARRIED[*]}; nothing to do"
+		return
+	fi
 	change_to "${rest[@]}"
 	say "$KDIR now carries ${rest[*]:-no patch of the series}"
 }

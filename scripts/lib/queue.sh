@@ -38,11 +38,15 @@ queue_load() {
 	done <"$SERIES"
 }
 
-# topics_choose "TOPIC...": sets CHOSEN in series order, all when none is named
+# topics_choose "TOPIC...": sets NAMED to these, and CHOSEN in series order: with
+# the one that names the kernel; all when none is named
 topics_choose() {
-	local topic want=" ${1//,/ } "
+	local topic want
 
-	for topic in $want; do
+	# not by splitting an unquoted word, which would be a glob as well
+	read -r -d '' -a NAMED <<<"${1//,/ }" || true
+	want=" ${NAMED[*]} "
+	for topic in "${NAMED[@]}"; do
 		[[ " ${TOPIC_LIST[*]} " == *" $topic "* ]] || die -s "$EX_USAGE" \
 			"no topic '$topic'; there are: ${TOPIC_LIST[*]}"
 	done

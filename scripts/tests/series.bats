@@ -176,6 +176,32 @@ setup() {
 	carries -holdfast
 }
 
+@test "unapply of a topic that is not carried takes nothing else out" {
+	local topics
+
+	apply --topics holdfast
+	remember
+	for topics in one 'two three'; do
+		unapply --topics "$topics"
+		ended 0
+		[[ $output == *"carries holdfast; nothing to do"* ]]
+		untouched
+	done
+	unapply --topics 'holdfast one'
+	ended 0
+	carries
+	apply --topics one
+	remember
+	for topics in two holdfast; do
+		unapply --topics "$topics"
+		ended 0
+		[[ $output == *"carries holdfast one; nothing to do"* ]]
+		untouched
+	done
+	unapply
+	carries
+}
+
 @test "a file that cannot be replaced leaves the tree as it was" {
 	# the second rename fails
 	mkdir "$BATS_TEST_TMPDIR/bin"
@@ -200,6 +226,37 @@ setup() {
 	apply
 	ended 65
 	[[ $output == *"not a regular file"* ]]
+	untouched
+}
+
+@test "no directory outside is written through a symlink" {
+	local outside=$BATS_TEST_TMPDIR/outside
+
+	mv "$K/kernel" "$outside"
+	ln -s "$outside" "$K/kernel"
+	remember
+	for verb in apply unapply; do
+		run series "$verb" --kdir "$K"
+		ended 65
+		[[ $output == *"kernel is not a directory but a symlink"* ]]
+		untouched
+	done
+	rm "$K/kernel"
+	mv "$outside" "$K/kernel"
+	# one where a patch would make a directory
+	mkdir "$outside"
+	ln -s "$outside" "$K/new"
+	apply
+	ended 65
+	[ -z "$(ls "$outside")" ]
+}
+
+@test "CRLF line endings are named as the cause" {
+	sed -i 's/$/\r/' "$K/kernel/a.c"
+	remember
+	apply
+	ended 65
+	[[ $output == *"kernel/a.c has CRLF line endings"* ]]
 	untouched
 }
 
@@ -252,6 +309,19 @@ setup() {
 	run series junk
 	ended 64
 	run series tree junk
+	ended 64
+	untouched
+}
+
+@test "topics are no file name patterns" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir x
+	cd x
+	touch one
+	TOPICS='*' apply
+	ended 64
+	[[ $output == *"no topic '*'"* ]]
+	TOPICS='on[e]' run series list
 	ended 64
 	untouched
 }
