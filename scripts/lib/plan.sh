@@ -22,12 +22,18 @@ check_topic() {
 		"no tests of a topic '$1'; there are those of: ${topics[*]}"
 }
 
-# all_tests [TOPIC]: TOPIC/TEST of every built one
+# all_tests [TOPIC]: TOPIC/TEST of every one that is built and still has a source
 all_tests() {
-	local topic=${1:-}
+	local source test
 
-	(cd "$BUILD/selftests" && find "${topic:-.}" -name '*_test' -type f \
-		-perm -u+x -printf '%P\n' | sed "s,^,${topic:+$topic/},") | sort
+	[[ -z ${1:-} || -d $SELFTESTS/$1 ]] ||
+		die -s "$EX_USAGE" "no topic '$1' in selftests/"
+	# shellcheck disable=SC2231 # a topic is one word, * is meant
+	for source in "$SELFTESTS"/${1:-*}/*_test.*; do
+		test=${source#"$SELFTESTS"/}
+		test=${test%.*}
+		[[ ! -x $BUILD/selftests/$test ]] || printf '%s\n' "$test"
+	done | sort
 }
 
 # test_lines TOPIC/TEST: its settings, one line each; an empty line if none
