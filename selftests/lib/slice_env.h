@@ -153,6 +153,20 @@ static inline bool slice_hog_outlast(struct slice_env *env, int times)
 }
 
 /*
+ * Whether a grant was ended by a system call since this was last asked: if not,
+ * the one that was seen ran out before the call was made.
+ */
+static inline bool slice_call_ended(const struct slice_env *env,
+				    unsigned long *calls)
+{
+	struct slice_stats s = slice_env_stats(env);
+	bool ended = s.yielded + s.aborted > *calls;
+
+	*calls = s.yielded + s.aborted;
+	return ended;
+}
+
+/*
  * For loops: @rounds, and more until something was seen @times. On a loaded
  * host most grants run out before the holder gets to do anything with them.
  */

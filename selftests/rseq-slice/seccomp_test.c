@@ -83,17 +83,24 @@ FIXTURE_TEARDOWN(seccomp)
 
 TEST_F_TIMEOUT(seccomp, blocked_yield_ends_the_grant, SLICE_TIMEOUT)
 {
-	unsigned long loops;
-	int i, gave_up = 0;
+	unsigned long loops, ended = 0, gave_up = 0, calls = 0;
+	bool ran;
+	int i;
 
-	for (i = 0; slice_go_on(i, ROUNDS, ROUNDS / 3, gave_up); i++) {
+	slice_call_ended(&self->env, &calls);
+	for (i = 0; slice_go_on(i, ROUNDS, 5, ended); i++) {
 		ASSERT_TRUE(slice_wait_grant(&self->env));
 		loops = READ_ONCE(self->env.noise->loops);
 		EXPECT_EQ(variant->result, marked_yield());
-		gave_up += READ_ONCE(self->env.noise->loops) != loops;
+		ran = READ_ONCE(self->env.noise->loops) != loops;
 		EXPECT_EQ(0, slice_ctrl(self->env.rs));
+		if (!slice_call_ended(&self->env, &calls))
+			continue;
+		ended++;
+		gave_up += ran;
 	}
-	EXPECT_LE(ROUNDS / 3, gave_up);
+	EXPECT_LE(5, ended);
+	EXPECT_LT(ended / 4, gave_up);
 }
 
 TEST_F_TIMEOUT(seccomp, no_stale_yield, SLICE_TIMEOUT)
