@@ -5,7 +5,7 @@
 # selftests/README.md). A boot is a line "CONFIG|MODEL|SMP|APPEND".
 
 SELFTESTS=${SELFTESTS:-$ROOT/selftests}
-DEFAULT_CONFIGS=guest,rt,debug
+DEFAULT_CONFIGS=guest,rt,debug,rt-debug
 DEFAULT_MODELS=none,voluntary,full
 
 # check_topic [TOPIC]: stops if there are no tests of that topic

@@ -241,7 +241,7 @@ got() {
 	run boots noslice
 	[ "$output" = 'guest-noslice||2|' ]
 	run boots plain
-	[ "${#lines[@]}" -eq 5 ]
+	[ "${#lines[@]}" -eq 6 ]
 	[ "${lines[0]}" = 'guest|none|2|' ]
 }
 
