@@ -14,7 +14,7 @@ help: ## this list
 deps: ## install the packages needed (as root), or print the line that does
 	@scripts/deps
 
-demo: deps ## from nothing: get, patch, build, boot, show each feature off and on
+demo: ## from nothing: get, patch, build, boot, show each feature off and on
 	@scripts/demo
 
 check: deps ## all tests; TOPIC= narrows
