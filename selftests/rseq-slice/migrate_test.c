@@ -8,6 +8,7 @@
 #include "rt_view.h"
 
 #define MOVES	100
+#define PATIENCE_MS	60000
 
 struct mover {
 	unsigned long moves;
@@ -25,16 +26,19 @@ FIXTURE(migrate)
 
 /*
  * Takes the victim to its own CPU, as soon as that is seen to run in a grant,
- * and sends it back, where it is not running and takes no stopper.
+ * and sends it back, where it is not running and takes no stopper. A grant seen
+ * already before may be that of a victim which waits to run again and has not
+ * cleared the word yet.
  */
 static __noreturn void mover_run(struct mover *m, pid_t victim,
 				 const struct slice_env *env)
 {
-	long until;
+	const long until = now_ms() + PATIENCE_MS;
 
 	pin_to(0, env->other_cpu);
 	for (; m->moves < MOVES; m->moves++) {
-		until = now_ms() + 20;
+		while (slice_granted(env->rs) && now_ms() < until)
+			;
 		while (!slice_granted(env->rs) && now_ms() < until)
 			;
 		m->failed += !!pin_to(victim, env->other_cpu);
