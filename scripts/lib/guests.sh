@@ -82,7 +82,7 @@ boot_splats() {
 }
 
 # guest_died TREE BOOT NAME LOG START: a result for the test that it took along,
-# or for all the rest if there was none
+# for all the rest if there was none, or for its end if it was through with all
 guest_died() {
 	local tree=$1 boot=$2 name=$3 log=$4 start=$5 why test
 
@@ -92,6 +92,9 @@ guest_died() {
 		result "$name/$CURRENT" fail "$((SECONDS - start))" "$why" \
 			"$(repeat_command "$tree" "$boot" "$CURRENT")"
 		unset "PENDING[$CURRENT]"
+	elif [[ ${#PENDING[@]} -eq 0 ]]; then
+		result "$name/end" fail "$((SECONDS - start))" \
+			"after the last test; $why"
 	else
 		for test in "${!PENDING[@]}"; do
 			result "$name/$test" fail 0 "not run; $why" \

@@ -30,7 +30,7 @@ guest_ended() {
 	wait "$QEMU_PID" 2>/dev/null || true
 	QEMU_PID=
 	status=$(tr -d '\r' <"$STATUS" | sed -n 's/^exit \([0-9]*\)$/\1/p')
-	[[ -z $status ]] || exit "$status"
+	[[ -z $status ]] || grep -q 'Kernel panic' "$LOG.console" || exit "$status"
 	if grep -q 'Attempted to kill init' "$LOG.console"; then
 		give_up 92 "the guest's init ended"
 	elif grep -q 'Kernel panic' "$LOG.console"; then
@@ -66,17 +66,21 @@ starved() {
 		awk '$2 > max { max = $2 } END { printf "%d\n", max / 1e9 }'
 }
 
+init_started() { grep -q 'Run .* as init process' "$LOG.console"; }
+
 # watch_boot: returns when the guest is ready or gone; 1 if it stands still. A
-# guest that gets no time on a busy host does not: that time does not count.
+# guest that gets no time on a busy host does not: that time does not count. Once
+# init has been started, what it prints is no progress.
 watch_boot() {
-	local start=$SECONDS last=$SECONDS waited=0 idle
+	local start=$SECONDS last=$SECONDS waited=0 idle init=''
 
 	while [[ ! -s $STATUS ]] && kill -0 "$QEMU_PID" 2>/dev/null; do
 		sleep 0.1
-		if grown "$LOG.console"; then
+		if [[ -z $init ]] && grown "$LOG.console"; then
 			last=$SECONDS
 			waited=$(starved)
 			check_stall
+			! init_started || init=1
 		fi
 		idle=$((SECONDS - last))
 		if [[ $idle -ge $BOOT_SILENCE ]]; then
@@ -114,7 +118,7 @@ boot_and_watch() {
 			watch_command
 			guest_ended
 		fi
-		if grep -q 'Run .* as init process' "$LOG.console"; then
+		if init_started; then
 			give_up 91 "init was started but the guest never got ready"
 		fi
 		[[ $attempt -eq 1 ]] || give_up 91 \

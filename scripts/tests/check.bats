@@ -220,6 +220,16 @@ got() {
 	with_lib check_topic ''
 }
 
+@test "soak: DURATION= is a number that makes sense" {
+	local duration
+
+	for duration in '' 0 0m m 1x -1 1.5h 9999999999999999999h; do
+		DURATION=$duration run timeout 10 "$HERE/scripts/soak"
+		[ "$status" -eq 64 ]
+		has 'for how long?'
+	done
+}
+
 @test "plan: boots of a test, by its settings" {
 	mkdir -p selftests/t
 	cat >selftests/t/settings <<-'END'
@@ -290,6 +300,16 @@ fake_boot() {
 	has 'guest died'
 	has 'make test-one TEST=t/b'
 	[ "${lines[-1]}" = '3 passed, 1 failed' ]
+}
+
+@test "guests: one that dies after its last test fails its end" {
+	printf '%s\n' 'RESULT t/a pass 1' 'RESULT t/b pass 1' 'RESULT t/c pass 1' \
+		'VM 90' >says.0
+	run fake_boot series 'guest||2|'
+	[ "$status" -eq 1 ]
+	has 'FAIL series-guest/end'
+	has 'after the last test; guest died'
+	[ "${lines[-1]}" = '4 passed, 1 failed' ]
 }
 
 @test "guests: one that does not boot fails all its tests, and ends" {

@@ -154,3 +154,20 @@ ended() {
 	[[ $output == *"qemu-system-x86_64 (qemu-system-x86-core)"* ]]
 	[[ $output != *sudo* ]]
 }
+
+@test "without dpkg: headers and libraries count wherever the compiler has them" {
+	ONLY=
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	for tool in /usr/bin/* /bin/*; do
+		[[ $tool == */dpkg* || $tool == */apt* ]] ||
+			ln -sf "$tool" "$BATS_TEST_TMPDIR/bin/"
+	done
+	ONLY="$BATS_TEST_TMPDIR/bin:/usr/sbin:/sbin"
+	run deps --check base build
+	ended 0
+	[ -z "$output" ]
+	ln -sf /bin/false "$BATS_TEST_TMPDIR/bin/gcc"
+	run deps --check build
+	ended 69
+	[[ $output == *urcu.h* ]]
+}

@@ -25,6 +25,15 @@ setup_file() {
 	mkdir empty
 	(cd empty && echo . | cpio -o -H newc --quiet) >empty.cpio
 	own_init loops 'while :; do :; done'
+	own_init chats 'while :; do echo here I am; sleep 1; done'
+	# Shows what the command was made into.
+	own_init shows '/bin/busybox cat /run-command'
+	# Of a length that is no multiple of four: the name is stored in it.
+	for name in a ab abc abcd; do
+		cp shows.cpio "$name"
+		gzip -c "$name" >shows.gz
+		[[ $(($(stat -c %s shows.gz) % 4)) -eq 0 ]] || break
+	done
 }
 
 # own_init NAME SCRIPT: an initrd of busybox and that script as its init
@@ -240,6 +249,24 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 	[ "$status" -eq 91 ]
 	has "never got ready"
 	[ "${#lines[@]}" -gt 50 ]
+	gone
+}
+
+@test "init prints and never gets ready: 91, in seconds" {
+	need_kernel
+	run vm --kernel "$KERNEL" --initrd chats.cpio -- true
+	[ "$status" -eq 91 ]
+	has "never got ready"
+	has "here I am"
+	[ "$SECONDS" -lt 100 ]
+	gone
+}
+
+@test "a compressed initrd takes the command along" {
+	need_kernel
+	run vm --kernel "$KERNEL" --initrd shows.gz -- echo a word to find
+	[ "$status" -eq 92 ]
+	has "a word to find"
 	gone
 }
 
