@@ -23,7 +23,7 @@ check: deps ## all tests; TOPIC= narrows
 test-one: ## one test: TEST=TOPIC/NAME, with CONFIG= and APPEND= as for vm
 	@scripts/check --one "$$TEST"
 
-bench: deps ## base against series; BENCH=path|contention|inversion|csd|slub narrows
+bench: deps ## base against series; BENCH=path|contention narrows
 	@scripts/bench
 
 soak: deps ## torture and stress tests for DURATION= (10m, 2h)

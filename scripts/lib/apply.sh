@@ -141,6 +141,8 @@ refuse() {
 		apply_dir "$WORK/base" "${PATCH_LIST[@]}" &&
 			say "each patch applies there without fuzz, though;" \
 			    "FORCE_BASE=1 applies them"
+	else
+		say "it carries ${CARRIED[*]}; FORCE_BASE=1 goes on in spite of the rest"
 	fi
 	die -s "$EX_DATA" "nothing was changed"
 }

@@ -23,6 +23,12 @@ git_ready() {
 		die -s "$EX_DATA" "$KDIR: another git is at work ($index.lock)"
 	dirty=$(kgit --no-optional-locks status --porcelain --ignored \
 		--untracked-files=all -- "${FILES[@]}" | head -n 1)
+	case $dirty in
+	'!!'* | '??'*)
+		die -s "$EX_DATA" "$KDIR: git does not track ${dirty:3}." \
+			"Debian's source has a .gitignore for all of it:" \
+			"'git add -A -f' and commit" ;;
+	esac
 	[[ -z $dirty ]] || die -s "$EX_DATA" "$KDIR: ${dirty:3} differs from" \
 		"its last commit; commit or undo that first"
 }

@@ -87,6 +87,17 @@ git_tree() {
 	untouched
 }
 
+@test "a touched file that git does not track is refused, with what to do" {
+	git -C "$K" reset -q --hard
+	git -C "$K" rm -q --cached kernel/a.c
+	git -C "$K" commit -q -m untracked
+	remember
+	apply
+	ended 65
+	[[ $output == *"git does not track kernel/a.c"*"git add -A -f"* ]]
+	untouched
+}
+
 @test "a file of the user's where a directory is to be is refused" {
 	echo mine >"$K/new"
 	remember

@@ -89,6 +89,9 @@ setup() {
 	FORCE_BASE=1 apply
 	ended 0
 	[[ $output == *"already carries"* ]]
+	unapply
+	ended 65
+	[[ $output == *"it carries "*" three; FORCE_BASE=1 goes on"* ]]
 	FORCE_BASE=1 unapply
 	ended 0
 	untouched

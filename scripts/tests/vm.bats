@@ -216,7 +216,7 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 		done
 		perf --version
 		hackbench -l 1 -g 1'
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 0 ] || { echo "$output"; cat "$LOG.output"; return 1; }
 }
 
 @test "ICOUNT=1: one CPU, the same count each time" {
