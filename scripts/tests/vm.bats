@@ -301,6 +301,25 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 	gone
 }
 
+@test "a breakpoint that QEMU loses while booting: tried twice" {
+	local dir=$BATS_TEST_TMPDIR
+
+	need_kernel
+	# Shows that once, then is the real one.
+	cat >"$dir/qemu" <<-EOF
+	#!/bin/bash
+	[[ ! -e $dir/second ]] || exec qemu-system-x86_64 "\$@"
+	touch $dir/second
+	echo '[    1.2] Oops: int3: 0000 [#1] PREEMPT SMP' >"$LOG.console"
+	EOF
+	chmod 755 "$dir/qemu"
+	QEMU=$dir/qemu ACCEL=tcg run vm --kernel "$KERNEL" -- echo "all is well"
+	[ "$status" -eq 0 ]
+	has "lost a breakpoint of the kernel's; booting once more"
+	has "all is well"
+	gone
+}
+
 @test "time limits: 93" {
 	need_kernel
 	ACCEL=tcg run vm --timeout 2 --kernel "$KERNEL" -- sleep 60
