@@ -79,9 +79,11 @@ has() { [[ $output == *"$1"* ]] || { echo "no '$1' in: $output"; return 1; }; }
 	[ "$status" -eq 64 ]
 	SMP=many run vm -- true
 	[ "$status" -eq 64 ]
+	SMP=many run vm
+	has "SMP= is"
 	run vm
 	[ "$status" -eq 64 ]
-	has "no COMMAND"
+	has "no terminal for a shell"
 }
 
 @test "usage: values out of range" {
